@@ -15,8 +15,8 @@ pub(crate) fn found(named: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, CliErro
     gathered(named, false)
 }
 
-/// The same, where a folder keeps its name, as `cp -r` has it: whoever says `--input notes/` looks for `notes/` afterwards. One without a
-/// name, `.` or `..`, is its files.
+/// Like `found`, but a folder keeps its name, as with `cp -r`: `--input notes/` becomes `notes/` in the run. A path that ends in `.` or
+/// `..` has no name, so only its files are used.
 pub(crate) fn found_in_folders(named: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, CliError> {
     gathered(named, true)
 }
@@ -37,7 +37,7 @@ fn gathered(named: &[PathBuf], keeps_folder: bool) -> Result<Vec<(String, PathBu
     Ok(files)
 }
 
-/// Whether a folder's content was named: `notes/.`. A path forgets its last dot.
+/// True if the path names a folder's content: `notes/.`. Needed because `Path` drops a trailing dot.
 fn names_content(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/.")
 }

@@ -42,7 +42,8 @@ impl Listing {
         }
     }
 
-    /// The same for whoever only looks: a file without content is left out. A shell makes one before `catalog show … > FILE` writes to it.
+    /// Reads the catalogue for read-only commands and skips empty files: a shell creates an empty one before `catalog show … > FILE` writes
+    /// to it.
     pub(crate) fn to_look_at(folder: &Path) -> Result<Self, CliError> {
         let written = |texts: Texts| texts.into_iter().filter(|(_, text)| !text.trim().is_empty()).collect();
         Self::of(&written(texts(folder)?), &written(texts(&templates_of(folder))?))

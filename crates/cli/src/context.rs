@@ -17,7 +17,7 @@ pub(crate) struct Who {
     /// The home directory of this Placet (default: the nearest `.placet` above)
     #[arg(long, global = true, env = "PLACET_HOME", value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// The control plane to talk to (default: the one of the home that runs, else the address in its settings)
+    /// The control plane to use (default: the running one of the home, else the address in its settings)
     #[arg(long, global = true, env = "PLACET_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Who you are: a name whose token is kept in the home
@@ -63,24 +63,25 @@ impl Who {
             None => self.home()?.token(&self.acting_as)?,
         };
         let client = Client::new(server, token);
-        // Whoever names both knows what they do. What a home lends, an address or a token, is for its own control plane alone.
+        // A caller who names both the server and the token chose them together. An address or a token that comes from a home is only for
+        // the control plane of that home.
         let is_named = self.server.is_some() && self.token.is_some();
         Ok(if is_named { client } else { client.proving(self.home()?.verifier()?) })
     }
 }
 
-/// An address of this machine by its name: browsers know no passkeys for numbers, and one that was made at the name is of no use at the
-/// number.
+/// Replaces a loopback address by `localhost`: browsers do not accept passkeys for IP addresses, and a passkey made for the name does not
+/// work at the address.
 fn by_name(server: &str) -> String {
     let numbers = ["//127.0.0.1", "//[::1]"];
     let found = numbers.iter().find(|number| server.contains(**number));
     found.map_or_else(|| server.to_owned(), |number| server.replacen(number, "//localhost", 1))
 }
 
-/// More names than these are read by nobody.
+/// Limit of a list of names; people do not read longer ones.
 const MOST_NAMED: usize = 20;
 
-/// What there is instead of what was typed. Names are shown as they can be typed.
+/// Lists the existing names after an unknown one, spelled so that they can be typed.
 pub(crate) fn there_are<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let all: Vec<String> = names.map(|name| format!("`{}`", spelled_out(name))).collect();
     let more = if all.len() > MOST_NAMED { ", …" } else { "" };

@@ -77,7 +77,7 @@ fn innermost(error: &dyn std::error::Error) -> String {
 /// What helps against a refusal that says nothing of it by itself.
 fn remedy(code: &str, detail: &str) -> Option<&'static str> {
     match code {
-        // Where a name was written, the refusal lists those that there are.
+        // The refusal already lists the existing names if the caller wrote a name.
         "unknown" if detail.starts_with("no such") => Some(
             "`placet run list`, `placet scope list`, `placet project list` and `placet identity list` show what there is",
         ),

@@ -111,7 +111,7 @@ impl Home {
         Ok(Self { dir })
     }
 
-    /// Refuses a directory that somebody else or a repository put in the place of a home.
+    /// Refuses an existing home directory that belongs to another user or comes with a repository.
     pub(crate) fn check_own(dir: &Path) -> Result<(), CliError> {
         if dir.symlink_metadata().is_ok() { own::check_own(dir) } else { Ok(()) }
     }
@@ -218,12 +218,12 @@ impl Home {
         Ok(Settings { provider, public_url, limits, stop_socket: Some(self.stop_socket()), ..settings })
     }
 
-    /// Where the user of this machine stops everything without a token, while a control plane runs.
+    /// Socket through which the user of this machine stops everything without a token, while a control plane runs.
     pub(crate) fn stop_socket(&self) -> PathBuf {
         self.data().join("stop.sock")
     }
 
-    /// Where the control plane of this home answers: where it says so itself, if it runs on this machine, else where the settings have it.
+    /// Returns the address of this home's control plane: the one it announces while it runs on this machine, else the one in the settings.
     pub(crate) fn url(&self) -> Result<String, CliError> {
         let address = match placet_store::serving_at(&self.data()) {
             Some(address) => address,
@@ -286,8 +286,8 @@ impl Home {
         Ok(profiles)
     }
 
-    /// No cage gets to see this home: its keys and tokens, and the socket by which everything is stopped, to which a program connects
-    /// through a read-only mount too.
+    /// Refuses profiles that show this home to a cage: it holds keys, tokens and the stop socket, to which a program can connect even
+    /// through a read-only mount.
     fn needs_no_mount(&self, profiles: &Profiles) -> Result<(), CliError> {
         for profile in profiles.iter() {
             let mut shown = profile.mounts().iter().filter_map(placet_sandbox::Mount::host_path);
@@ -305,7 +305,7 @@ impl Home {
         Ok(())
     }
 
-    /// Whether a path of the host lies in this home, or the other way round.
+    /// True if the host path lies in this home or contains it.
     pub(crate) fn overlaps(&self, host: &Path) -> bool {
         let (home, host) = (real(&self.dir), real(host));
         home.starts_with(&host) || host.starts_with(&home)
@@ -433,7 +433,7 @@ pub(crate) fn team_at(path: &Path) -> Result<Team, CliError> {
     Team::read(&text).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))
 }
 
-/// Without links. What is not there is compared as it is written.
+/// Resolves links. A path that does not exist is returned unchanged.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

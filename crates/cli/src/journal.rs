@@ -1,8 +1,8 @@
 //! The service log: one JSON object a line, ISO timestamps, append-only. Rotated by size into a new file; nothing that was
 //! written is ever rewritten, renamed or deleted. What happened to actions is in the ledger, not here.
 //!
-//! A line that cannot be written (a full disk, a closed stderr) is lost, and how many were is said with the next one that can. Nothing
-//! else depends on it: whoever logs is never told, and no thread ends.
+//! A line that cannot be written (a full disk, a closed stderr) is lost; the next line that can be written reports the number of lost ones.
+//! The error is never returned to the code that logs, and no thread ends.
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
@@ -34,7 +34,7 @@ pub(crate) fn to_stderr() {
     install(Clean(io::stderr()));
 }
 
-/// Errors of the log itself are not printed: tracing-subscriber would write them to stderr and panic where that fails too.
+/// Turns off printing of internal errors: tracing-subscriber would write them to stderr and panic if that fails too.
 fn install(writer: impl Write + Send + 'static) {
     let log = tracing_subscriber::fmt().json().with_env_filter(filter()).log_internal_errors(false);
     log.with_writer(Unfailing::new(writer)).init();
@@ -44,10 +44,10 @@ fn filter() -> EnvFilter {
     EnvFilter::try_from_env("PLACET_LOG").unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
-/// Takes lines one after the other and never fails. `Mutex<W>` as a writer panics for good after the first panic while it is held.
+/// Writes one line at a time and never fails. A plain `Mutex<W>` would panic on every write after a first panic while it is locked.
 struct Unfailing<W>(Mutex<Counted<W>>);
 
-/// A writer, and how many lines it could not take.
+/// A writer with the number of lines that it failed to write.
 struct Counted<W> {
     writer: W,
     lost: u64,
@@ -59,7 +59,7 @@ impl<W: Write> Unfailing<W> {
     }
 }
 
-/// The turn of one event.
+/// Exclusive access to the writer for one event.
 struct Turn<'a, W>(MutexGuard<'a, Counted<W>>);
 
 impl<'a, W: Write + 'a> MakeWriter<'a> for Unfailing<W> {
@@ -108,7 +108,7 @@ struct Journal {
     file: File,
     written: u64,
     largest: u64,
-    /// Whether the last line was cut off by an error, so that the next one needs a line of its own.
+    /// True if an error cut off the last line, so that the next one has to start on a new line.
     is_torn: bool,
 }
 
@@ -138,7 +138,7 @@ impl Write for Journal {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let given = line.len();
         let line = &*without_secrets(line);
-        // Where no new file can be made, the old one grows on.
+        // Continues in the old file if no new one can be created.
         if self.written > 0
             && self.written + line.len() as u64 > self.largest
             && let Ok(file) = fresh_file(&self.dir)
@@ -233,7 +233,7 @@ mod tests {
         assert!(line["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
     }
 
-    /// Fails as a full disk does until there is room.
+    /// Fails like a full disk until there is room.
     struct Disk(Mutex<DiskState>);
 
     struct DiskState {

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     // Before anything else: this process may be the helper that builds a cage.
     placet_sandbox::helper_entry();
     if launches_at_once() {
-        // What keeps it from starting is told by the launch.
+        // Ignores errors: the launch reports them.
         let _ = placet_sandbox::Launcher::default().prepare();
     }
     let cli = Cli::parse();
@@ -54,8 +54,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether this is `placet sandbox run`, whose cage comes up while arguments, profiles and settings are read. Options before
-/// the words are not looked into: then the cage comes up a few milliseconds later.
+/// True for `placet sandbox run`, whose cage starts while arguments, profiles and settings are read. Options before these words are not
+/// parsed; the cage then starts a few milliseconds later.
 fn launches_at_once() -> bool {
     std::env::args_os().skip(1).take(2).eq(["sandbox", "run"])
 }

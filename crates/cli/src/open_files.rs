@@ -11,8 +11,8 @@ pub(crate) fn raise() {
     }
 }
 
-/// How many connections may be open at once: half of all descriptors. The other half is for files, for calls to others, and for the
-/// stop socket, which must work when there is no place for a connection.
+/// Limit of open connections: half of all descriptors. The other half is for files, outgoing calls, and the stop socket, which must work
+/// while all connections are in use.
 pub(crate) fn for_connections() -> usize {
     usize::try_from(most() / 2).unwrap_or(usize::MAX)
 }

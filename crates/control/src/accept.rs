@@ -1,4 +1,4 @@
-//! Takes connections, within the places that there are ([`crate::connections`]), and only from those who say soon what they want.
+//! Accepts connections within the available places ([`crate::connections`]), and closes those that do not send a request soon.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -27,7 +27,7 @@ const MOST_HEADER_BYTES: usize = 32 << 10;
 /// After an error of the system (no more descriptors, say): long enough for some to be freed.
 const RECOVERY: Duration = Duration::from_millis(50);
 
-/// Our own address that a connection came to. A caller compares it with the one that they dialled.
+/// Local address at which a connection arrived. A caller compares it with the address that it dialled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ArrivedAt(pub(crate) SocketAddr);
 
@@ -46,7 +46,7 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits
         let Some((socket, place)) = accepted else { continue };
         // Answers are small and awaited: better sent at once than in company.
         let _ = socket.set_nodelay(true);
-        // A connection that is gone already has no address.
+        // A connection that is already closed has no local address.
         let Ok(address) = socket.local_addr() else { continue };
         let socket = Patient::new(socket, Duration::from_millis(limits.unread_ms));
         serve(
@@ -82,9 +82,9 @@ async fn next(
     }
 }
 
-/// Whoever sends a request a byte at a time is hung up on. An idle connection ends then too, which takes longer than our own clients
-/// keep one, so that they never send into one that is just being closed. The first request has less time ([`serve`]): nobody opens a
-/// connection to say nothing on it.
+/// Closes connections whose request head arrives too slowly. Idle connections end after the same time, which is longer than our own clients
+/// keep one, so that they never send into a closing connection. The first request has less time ([`serve`]), because callers open a
+/// connection in order to send a request.
 fn http(limits: &Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_millis(limits.head_ms));
@@ -105,7 +105,7 @@ fn serve(
     let connection = graceful.watch(http.serve_connection(TokioIo::new(socket), service));
     tokio::spawn(async move {
         tokio::select! {
-            // How a connection ends is its caller's business; what was asked on it has been answered and counted.
+            // The error of a connection concerns only its caller; its requests were already answered and counted.
             _ = connection => {}
             () = place.ended() => {}
             () = silence(&place, first_head) => {}
@@ -113,14 +113,14 @@ fn serve(
     });
 }
 
-/// Returns when the first request is overdue, and never once it has come.
+/// Returns when the first request is overdue; never returns once it has arrived.
 async fn silence(place: &Place, first_head: Duration) {
     if tokio::time::timeout(first_head, place.first_head()).await.is_ok() {
         std::future::pending::<()>().await;
     }
 }
 
-/// The connection was told to end before the request could be begun: nothing was done, and the caller may send it again.
+/// The connection was closed before the request began: nothing was done, and the caller may retry.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection was ended to make room for others")]
 struct Ended;
@@ -145,7 +145,7 @@ async fn answer(
     Ok(response.map(|body| Held { body, _held: held }))
 }
 
-/// A request that is being answered; dropped with the last byte of its answer.
+/// A request in progress; dropped after the last byte of its response.
 #[derive(Debug)]
 struct Answering(Place);
 
@@ -155,7 +155,7 @@ impl Drop for Answering {
     }
 }
 
-/// The body of an answer; while it is being sent, its connection is not idle.
+/// Response body that keeps its connection busy while it is being sent.
 #[derive(Debug)]
 struct Held {
     body: Body,

@@ -123,7 +123,7 @@ pub struct Settings {
     pub expires_daily: bool,
     /// Who vouches for people besides themselves, if anybody.
     pub provider: Option<Arc<Provider>>,
-    /// Where the user of this machine stops everything without a token, if anywhere.
+    /// Socket through which the user of this machine stops everything without a token; `None` disables it.
     pub stop_socket: Option<PathBuf>,
 }
 
@@ -156,20 +156,20 @@ impl Default for MetricsEvery {
 pub struct Limits {
     pub json_bytes: usize,
     pub evidence_bytes: usize,
-    /// Bodies of evidence at once of one identity.
+    /// Concurrent evidence uploads per identity.
     pub uploads_per_identity: usize,
-    /// What one identity, and everybody in one project, may have uploaded that nothing names yet.
+    /// Limits for uploaded bytes that no entry names yet, per identity and per project.
     pub unnamed_bytes_per_identity: u64,
     pub unnamed_bytes_per_project: u64,
     pub requests_in_flight: usize,
     /// For a request to arrive and be answered. Streams and waiting for work are bounded on their own.
     pub request_ms: u64,
     pub streams: usize,
-    /// Half of them, at most, for those who have not shown a token yet.
+    /// Limit of open connections; at most half of them for callers that have not shown a token.
     pub connections: usize,
-    /// For the first head of a request on a connection.
+    /// Time for the first request head on a connection.
     pub first_head_ms: u64,
-    /// For every later one; an idle connection ends then too.
+    /// Time for each later request head; an idle connection also ends after it.
     pub head_ms: u64,
     /// Without a byte of what is sent being taken. Whoever reads nothing is hung up on.
     pub unread_ms: u64,
@@ -192,16 +192,16 @@ impl Default for Limits {
         Self {
             json_bytes: 256 << 10,
             evidence_bytes: 64 << 20,
-            // Each is in memory: half a gigabyte.
+            // Each upload is held in memory: half a gigabyte in total.
             uploads_per_identity: 8,
-            // A worker names what an execution left when all of it is there; nothing else needs so much for so long.
+            // A worker names the results of an execution once all of them are uploaded; no other upload is unnamed for as long.
             unnamed_bytes_per_identity: 1 << 30,
             unnamed_bytes_per_project: 4 << 30,
             requests_in_flight: 1_024,
             request_ms: 60_000,
             streams: 2_048,
             connections: 8_192,
-            // Whoever opens a connection has something to say.
+            // Callers open a connection in order to send a request, so the first head is due soon.
             first_head_ms: 5_000,
             // Longer than our own clients keep an idle connection.
             head_ms: 60_000,
@@ -468,7 +468,7 @@ impl App {
         Some(StreamPlace { _place: place, _share: share })
     }
 
-    /// A place for one more body of evidence, which is in memory until it is kept, if this identity has not too many.
+    /// Reserves a place for one more evidence body, which is in memory until it is stored. `None` if this identity has too many.
     pub(crate) fn upload_place(&self, identity: IdentityId) -> Option<Share> {
         self.0.uploaders.take(identity, self.0.settings.limits.uploads_per_identity)
     }

@@ -1,10 +1,10 @@
-//! Places for connections, and whose connection is ended when there are none left.
+//! Limits open connections, and chooses the connection to close when all places are taken.
 //!
-//! Below half of the places every connection is taken. Strangers, on whose connections nobody has shown a token yet, never have more than
-//! half of them. Where there is no place for the next connection, whoever holds the most gives one up: the oldest idle one first. A
-//! stranger can therefore open connections as fast as they like and hold none for long, and whoever has few keeps them.
+//! Below half of the places every connection is accepted. Strangers, which are callers that have not shown a token yet, never hold more
+//! than half of them. If no place is left for a new connection, the holder with the most connections loses one, the longest idle first. A
+//! stranger can therefore open connections quickly but keeps none for long, and a holder of few connections keeps them.
 //!
-//! Nothing here decides who may do what; that a caller is known is reported by the code that checked the token.
+//! This module does not authorize: the code that checks a token reports the identity of the caller.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,22 +14,22 @@ use tokio::sync::Notify;
 
 use crate::peer::Peer;
 
-/// Who holds a connection, as far as it is known.
+/// Holder of a connection, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Holder {
-    /// Nobody has shown a valid token on it yet.
+    /// A caller that has not shown a valid token on this connection.
     Stranger(Peer),
     Known(IdentityId),
 }
 
-/// Whether a request is being answered on a connection. Idle ones are ended first.
+/// Activity of a connection. Idle ones are closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Activity {
     Idle,
     Answering,
 }
 
-/// The order in which connections of one holder are ended: idle ones first, the oldest of them first.
+/// Order in which connections of one holder are closed: idle ones first, the oldest of them first.
 type Rank = (Activity, u64);
 
 /// All connections of a control plane. Cheap to clone.
@@ -40,28 +40,28 @@ pub(crate) struct Connections(Arc<Shared>);
 struct Shared {
     most: usize,
     table: Mutex<Table>,
-    /// A connection is gone, and its place is free.
+    /// Signals that a connection is closed and its place is free.
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    /// Places that are taken, with those of connections that were told to end and are not gone yet.
+    /// Places taken, including connections that are closing but not closed yet.
     taken: usize,
     strangers: usize,
-    /// Counts up with whatever happens, so that it tells which came first.
+    /// Counter that increases with every change, to order connections by age.
     moment: u64,
     held: HashMap<Holder, BTreeMap<Rank, Arc<Signals>>>,
 }
 
-/// What a connection is told by others, and what it tells the task that serves it.
+/// Signals to the task that serves a connection.
 #[derive(Debug, Default)]
 struct Signals {
     ended: Notify,
     first_head: Notify,
 }
 
-/// One connection's place; it is free again when the last copy is dropped.
+/// Place of one connection; freed when the last copy is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Place(Arc<Seat>);
 
@@ -69,7 +69,7 @@ pub(crate) struct Place(Arc<Seat>);
 struct Seat {
     connections: Connections,
     signals: Arc<Signals>,
-    /// None once it was told to end.
+    /// `None` once the connection was asked to close.
     entry: Mutex<Option<(Holder, Rank)>>,
 }
 
@@ -78,7 +78,7 @@ impl Connections {
         Self(Arc::new(Shared { most: most.max(2), table: Mutex::default(), freed: Notify::new() }))
     }
 
-    /// Returns once there is a place for one more connection, which it may have to take from somebody.
+    /// Waits until a place is free for one more connection, and closes another one if necessary.
     pub(crate) async fn make_room(&self) {
         loop {
             let freed = self.0.freed.notified();
@@ -93,7 +93,7 @@ impl Connections {
         }
     }
 
-    /// A place for a connection that has just come. Beyond their half, strangers give one up for it.
+    /// Takes a place for a new connection. If strangers hold their half already, closes one of theirs.
     pub(crate) fn admit(&self, peer: Peer) -> Place {
         let mut table = self.table();
         if table.strangers >= self.0.most / 2 {
@@ -120,7 +120,7 @@ impl Table {
         (holder, rank)
     }
 
-    /// Takes a connection out; false if it was taken out before.
+    /// Removes a connection from the table; returns false if it was removed before.
     fn leave(&mut self, holder: Holder, rank: Rank) -> bool {
         let Some(held) = self.held.get_mut(&holder) else { return false };
         if held.remove(&rank).is_none() {
@@ -133,7 +133,7 @@ impl Table {
         true
     }
 
-    /// Tells one connection to end: of whoever holds the most among those that count, the oldest idle one or, if all are busy, the oldest.
+    /// Closes one connection of the matching holder with the most: its oldest idle one or, if all are busy, the oldest.
     fn end_one(&mut self, counts: impl Fn(&Holder) -> bool) {
         let most = self.held.iter().filter(|(holder, _)| counts(holder)).max_by_key(|(_, held)| held.len());
         let Some((holder, held)) = most else { return };
@@ -145,35 +145,35 @@ impl Table {
 }
 
 impl Place {
-    /// A request has come on it; false if the connection was told to end in the same moment, and the request must not be begun.
+    /// Marks the connection as busy. Returns false if it was closed at the same moment; the request must not begin then.
     pub(crate) fn begin(&self) -> bool {
         self.0.signals.first_head.notify_one();
         self.0.change(|holder| (holder, Activity::Answering))
     }
 
-    /// The answer is on its way, to its last byte.
+    /// Marks the connection as idle after the last byte of a response.
     pub(crate) fn finish(&self) {
         self.0.change(|holder| (holder, Activity::Idle));
     }
 
-    /// Somebody has shown on it who they are.
+    /// Assigns the connection to an identity after its token was checked.
     pub(crate) fn belongs_to(&self, identity: IdentityId) {
         self.0.change(|_| (Holder::Known(identity), Activity::Answering));
     }
 
-    /// Returns when it was told to end.
+    /// Waits until the connection is asked to close.
     pub(crate) async fn ended(&self) {
         self.0.signals.ended.notified().await;
     }
 
-    /// Returns when the first request has come on it.
+    /// Waits for the first request on the connection.
     pub(crate) async fn first_head(&self) {
         self.0.signals.first_head.notified().await;
     }
 }
 
 impl Seat {
-    /// Puts it elsewhere in the table; false if it is not there any more.
+    /// Changes the entry in the table; returns false if the connection was already removed.
     fn change(&self, to: impl FnOnce(Holder) -> (Holder, Activity)) -> bool {
         let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((holder, rank)) = *entry else { return false };
@@ -209,7 +209,7 @@ mod tests {
         IdentityId::from_uuid(uuid::Uuid::from_u128(number))
     }
 
-    /// Whether it was told to end.
+    /// True if the connection was asked to close.
     fn is_ended(place: &Place) -> bool {
         let entry = *place.0.entry.lock().unwrap();
         let Some((holder, rank)) = entry else { return true };

@@ -1,8 +1,7 @@
-//! Whose process is at the other end of a connection. On loopback every peer has the same address, or any that it likes of 127.0.0.0/8:
-//! what tells them apart is the user that opened the socket, which the kernel tells of each (`sock_diag(7)`), in a few microseconds.
+//! Identifies the process at the other end of a loopback connection. All loopback peers share one address, or choose any of 127.0.0.0/8;
+//! the kernel reports the user that opened each socket (`sock_diag(7)`) in a few microseconds.
 //!
-//! It is used to share places fairly and for nothing else: nobody is let in for being somebody. Where the kernel does not tell, all of
-//! loopback counts as one peer.
+//! Used only to share places fairly, never to authorize. If the kernel does not answer, all of loopback counts as one peer.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -10,32 +9,32 @@ use std::os::fd::OwnedFd;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 
-/// Who shares the places of strangers.
+/// Peer that shares the places for strangers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Peer {
     Address(IpAddr),
     /// A user of this machine.
     User(u32),
-    /// Somebody on this machine.
+    /// An unknown user of this machine.
     Local,
 }
 
 /// `SOCK_DIAG_BY_FAMILY` of linux/sock_diag.h.
 const BY_FAMILY: u16 = 20;
-/// `NLM_F_REQUEST` of linux/netlink.h: one socket is asked about, and one answer comes.
+/// `NLM_F_REQUEST` of linux/netlink.h: asks about one socket and expects one answer.
 const REQUEST: u16 = 1;
 /// `IPPROTO_TCP`.
 const TCP: u8 = 6;
 const HEADER_BYTES: u32 = 16;
-/// `struct inet_diag_req_v2` of linux/inet_diag.h.
+/// Size of `struct inet_diag_req_v2` of linux/inet_diag.h.
 const QUESTION_BYTES: u32 = 56;
-/// Where `idiag_uid` lies in an answer: behind the header, four bytes, the 48 of the socket's name, and three numbers.
+/// Offset of `idiag_uid` in an answer: after the header, four bytes, the 48 bytes of the socket's name, and three numbers.
 const UID_AT: usize = 16 + 4 + 48 + 12;
 
-/// Asks the kernel whose sockets are whose.
+/// Looks up the users of sockets through the kernel.
 #[derive(Debug)]
 pub(crate) struct PeerLookup {
-    /// None where the kernel does not answer such questions.
+    /// `None` if the kernel does not support such questions.
     kernel: Option<OwnedFd>,
     asked: u32,
 }
@@ -47,7 +46,7 @@ impl PeerLookup {
         Self { kernel, asked: 0 }
     }
 
-    /// Who is at `peer`, of a connection that was taken at `own`.
+    /// Returns the peer at `peer` of a connection accepted at `own`.
     pub(crate) fn find(&mut self, peer: SocketAddr, own: SocketAddr) -> Peer {
         if !peer.ip().is_loopback() {
             return Peer::Address(peer.ip());
@@ -61,7 +60,7 @@ impl PeerLookup {
         let asked = question(self.asked, peer, own)?;
         sendto(kernel, &asked, SendFlags::DONTWAIT, &SocketAddrNetlink::new(0, 0)).ok()?;
         let mut answer = [0_u8; 512];
-        // The kernel has answered when it has taken the question. An answer to an older one is not ours.
+        // The kernel has answered once it has accepted the question. Answers to older questions are skipped.
         loop {
             let (_, length) = recv(kernel, &mut answer[..], RecvFlags::DONTWAIT).ok()?;
             let answer = answer.get(..length)?;
@@ -77,7 +76,7 @@ fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Asks about the peer's own socket: its address is the source there, and ours the destination.
+/// Builds a question about the peer's socket: there, its address is the source and ours the destination.
 fn question(number: u32, peer: SocketAddr, own: SocketAddr) -> Option<Vec<u8>> {
     let (family, [from, to]) = match (peer.ip(), own.ip()) {
         (IpAddr::V4(from), IpAddr::V4(to)) => (AddressFamily::INET, [from, to].map(|ip| padded(&ip.octets()))),
@@ -89,12 +88,12 @@ fn question(number: u32, peer: SocketAddr, own: SocketAddr) -> Option<Vec<u8>> {
     asked.extend([BY_FAMILY, REQUEST].map(u16::to_ne_bytes).concat());
     asked.extend([number, 0].map(u32::to_ne_bytes).concat());
     asked.extend([u8::try_from(family.as_raw()).ok()?, TCP, 0, 0]);
-    // In whatever state it is.
+    // In any TCP state.
     asked.extend(u32::MAX.to_ne_bytes());
     asked.extend([peer.port(), own.port()].map(u16::to_be_bytes).concat());
     asked.extend(from);
     asked.extend(to);
-    // On any interface, and whichever socket has this name (`INET_DIAG_NOCOOKIE`).
+    // On any interface, and any socket with this name (`INET_DIAG_NOCOOKIE`).
     asked.extend([0, u32::MAX, u32::MAX].map(u32::to_ne_bytes).concat());
     Some(asked)
 }

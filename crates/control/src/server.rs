@@ -89,7 +89,8 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
     Ok(answering(app, models, listener, address, Clockwork::Running { stopping }))
 }
 
-/// The stop socket, if the settings say where. Without it everything can still be stopped over HTTP, so this is no reason not to start.
+/// Opens the stop socket, if the settings name one. A failure does not prevent the start, because everything can still be stopped over
+/// HTTP.
 fn stop_socket_of(app: &App) -> Option<UnixListener> {
     let path = app.settings().stop_socket.as_deref()?;
     let listened = stop_socket::listen(path);
@@ -107,7 +108,7 @@ pub async fn serve_briefly(app: App, address: SocketAddr) -> Result<Serving, Ser
 /// Whether time passes for what waits.
 enum Clockwork {
     Running {
-        /// Where the user of this machine stops everything.
+        /// Listener through which the user of this machine stops everything.
         stopping: Option<UnixListener>,
     },
     Still,

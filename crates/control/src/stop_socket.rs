@@ -1,9 +1,8 @@
-//! The stop socket: a way to stop everything that needs no token, no free place among connections and no network.
+//! Stop socket: stops everything without a token, a free connection or a network.
 //!
-//! It is a Unix socket in the data folder of the home. Whoever asks must be the user of the control plane, or root: the kernel says who is
-//! at the other end (`SO_PEERCRED`). It takes one message, "stop, and why", and knows no other: nothing is released here. The answer of the
-//! domain is the same as over HTTP, and the entry says which user of the machine asked. No cage has the home among its mounts, so no cage
-//! reaches it.
+//! A Unix socket in the data folder of the home. The caller must be the user of the control plane, or root; the kernel reports the user of
+//! the peer (`SO_PEERCRED`). The socket accepts one kind of message, a stop with its reason, and cannot resume. The domain decides as for
+//! HTTP, and the entry records the user of the machine. A cage cannot reach the socket, because no cage mounts the home.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -27,13 +26,13 @@ use crate::app::App;
 use crate::flow::No;
 use crate::http::organisation_view;
 
-/// A reason has at most 2,000 bytes, each of which JSON may write as six.
+/// A reason has at most 2,000 bytes, and JSON may write each of them as six.
 const LONGEST_MESSAGE: u64 = 16 << 10;
-/// For a message and its answer. A person waits at the other end, and no longer.
+/// Timeout for a message and its answer, which a person waits for.
 const LONGEST_EXCHANGE: Duration = Duration::from_secs(10);
-/// Only one user gets this far, who could end the process anyway; it is bounded all the same.
+/// Limit of concurrent callers. All of them could end the process anyway, but the number is bounded all the same.
 const MOST_AT_ONCE: usize = 64;
-/// After an error of the system, as for other connections.
+/// Pause after a system error, as for other connections.
 const RECOVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,10 +42,10 @@ enum StopAnswer {
     Refused { code: String, detail: String },
 }
 
-/// Why a control plane was not stopped by its socket.
+/// Reason why the socket did not stop a control plane.
 #[derive(Debug, thiserror::Error)]
 pub enum StopError {
-    /// Nothing listens: ask over HTTP.
+    /// No process listens; the caller uses HTTP instead.
     #[error("no control plane listens at `{}`", path.display())]
     NobodyThere { path: PathBuf },
     #[error("`{}` cannot be used: {source}", path.display())]
@@ -79,7 +78,7 @@ pub async fn stop_by_socket(path: &Path, reason: String) -> Result<OrganisationV
     }
 }
 
-/// A name of at most 108 bytes for a socket, however deep its folder lies. It is good as long as the folder stays open.
+/// Returns a socket path of at most 108 bytes, even for a deep folder. It is valid while the folder stays open.
 fn short_name(path: &Path) -> io::Result<(File, PathBuf)> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -89,7 +88,7 @@ fn short_name(path: &Path) -> io::Result<(File, PathBuf)> {
     Ok((folder, short))
 }
 
-/// Listens in the place of whatever an earlier process left there: there is one control plane for each data folder.
+/// Listens, and replaces the socket of an earlier process: each data folder has only one control plane.
 pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
@@ -103,7 +102,7 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Answers until the task is ended.
+/// Answers until the task is cancelled.
 pub(crate) async fn attend(app: App, listener: UnixListener) {
     let places = Arc::new(Semaphore::new(MOST_AT_ONCE));
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
@@ -139,7 +138,7 @@ async fn exchange(app: &App, mut socket: UnixStream) -> io::Result<()> {
     socket.shutdown().await
 }
 
-/// The user whose control plane it is, and the one who may end it anyway.
+/// True for the user of the control plane, and for root, who can end the process anyway.
 const fn may_stop(user: u32, own: u32) -> bool {
     user == own || user == 0
 }
@@ -167,7 +166,7 @@ async fn halt(app: &App, user: u32, reason: String) -> Result<OrganisationView, 
     let command = Command::Organisation(OrganisationCommand::HaltLocally { user, reason });
     app.submit(Actor::Runtime, command, None).await?;
     let organisation = app.store().organisation().await.map_err(No::Fault)?;
-    // What all projects together use up is nothing that somebody without a token reads.
+    // The budget of all projects is not shown to a caller without a token.
     let view = organisation_view(organisation);
     Ok(OrganisationView { budget: None, ..view })
 }

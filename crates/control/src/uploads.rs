@@ -1,4 +1,4 @@
-//! Uploads under way: how much of the room for unnamed bytes they take, from before they are written until the ledger counts them.
+//! Counts uploads in progress towards the limits for unnamed bytes, from before they are written until the ledger counts them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use placet_domain::id::{IdentityId, ProjectId};
 use placet_store::Unnamed;
 
-/// A small file takes a block of the disk too.
+/// A small file also occupies a block of the disk.
 const LEAST_COUNTED_BYTES: u64 = 4_096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ enum Holder {
 #[derive(Debug, Default)]
 pub(crate) struct Uploads(Arc<Mutex<HashMap<Holder, u64>>>);
 
-/// Bytes on their way; dropped when the ledger counts them, or when they came to nothing.
+/// Bytes of an upload in progress; dropped when the ledger counts them or the upload fails.
 #[derive(Debug)]
 pub(crate) struct Upload {
     under_way: Arc<Mutex<HashMap<Holder, u64>>>,
@@ -27,8 +27,8 @@ pub(crate) struct Upload {
 }
 
 impl Uploads {
-    /// Counts an upload from here on. What is unnamed in the store must be asked for after this: then nothing is missed that was counted
-    /// here a moment before, and at worst it is counted twice.
+    /// Counts an upload from here on. The caller must read the store's unnamed bytes after this call: an upload that has just finished is
+    /// then counted twice at worst, and never missed.
     pub(crate) fn begin(&self, identity: IdentityId, project: ProjectId, size_bytes: u64) -> Upload {
         let holders = [Holder::Identity(identity), Holder::Project(project)];
         let size_bytes = size_bytes.max(LEAST_COUNTED_BYTES);
@@ -39,7 +39,7 @@ impl Uploads {
 }
 
 impl Upload {
-    /// How much would be unnamed with this upload and all others that are under way.
+    /// Returns the unnamed bytes including this upload and all others in progress.
     pub(crate) fn together_with(&self, stored: Unnamed) -> Unnamed {
         let under_way = held(&self.under_way);
         let [identity, project] = self.holders.map(|holder| under_way.get(&holder).copied().unwrap_or(0));

@@ -34,7 +34,7 @@ pub fn review_digest(verdict: &Verdict) -> Digest {
 #[serde(deny_unknown_fields)]
 pub struct Approval {
     pub reviewer: IdentityId,
-    /// Everybody the reviewer descends from: whoever is kin to them does not count as a second person.
+    /// Ancestors of the reviewer. A relative of the reviewer does not count as a second person.
     #[serde(default, skip_serializing_if = "Lineage::is_empty")]
     pub lineage: Lineage,
     pub review: Digest,

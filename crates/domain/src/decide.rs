@@ -50,11 +50,11 @@ pub struct Reads {
     pub touched_from: Option<u64>,
     /// Whether it is needed how much the family of the run has asked of people.
     pub questions: bool,
-    /// Whether workers were free for the action.
+    /// True if the command needs to know whether a worker was free for the action.
     pub workers: bool,
-    /// Whether it is needed how many other actions of the run wait for people or are under way.
+    /// True if the command needs the number of other actions of the run that wait for people or are in progress.
     pub beside: bool,
-    /// Whose word, proposals and holds are about to be void: everything that rests on them is needed.
+    /// Identity that the command revokes. Everything that depends on its approvals, proposals and leases is loaded.
     pub rests_on: Option<IdentityId>,
 }
 
@@ -96,11 +96,11 @@ pub struct Loaded {
     pub touched: BTreeSet<Digest>,
     /// How much the family of the run has asked of people, where that is needed.
     pub questions: Questions,
-    /// Whether a worker could have taken the action up, where its time is over.
+    /// Availability of workers, for an action whose deadline has passed.
     pub workers: Workers,
-    /// How many actions of a run, besides those that are loaded, wait for people or are under way.
+    /// Actions of a run that wait for people or are in progress, counted without the loaded ones.
     pub beside: BTreeMap<RunId, Beside>,
-    /// Actions and worktrees that rest on somebody who is revoked; their runs are among `runs`.
+    /// Actions and worktrees that depend on the revoked identity; their runs are among `runs`.
     pub actions: Vec<ActionState>,
     pub worktrees: Vec<Worktree>,
 }
@@ -536,12 +536,12 @@ impl Loaded {
         self.identity.iter().chain(&self.actor).find(|person| person.id == id)
     }
 
-    /// An action that is known here.
+    /// Finds a loaded action.
     pub fn find_action(&self, id: ActionId) -> Option<&ActionState> {
         self.action.iter().chain(&self.successor).chain(&self.actions).find(|action| action.id == id)
     }
 
-    /// How many other actions of a run wait for people or are under way: those that are loaded as they stand here.
+    /// Counts the other actions of a run that wait for people or are in progress, with the loaded ones in their current state.
     pub(crate) fn beside(&self, run: &Run, except: ActionId) -> Beside {
         let others = self.actions.iter().filter(|action| action.run == run.id && action.id != except);
         let known = self.beside.get(&run.id).copied().unwrap_or_default();

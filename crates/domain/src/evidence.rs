@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 const MOST_ITEMS: usize = 512;
 /// A worker's words about an ending go into the ledger, where nothing is ever deleted.
 const LONGEST_WORDS: usize = 2_000;
-/// Linux takes no longer ones.
+/// Maximum length of a path on Linux (`PATH_MAX`).
 const LONGEST_PATH: usize = 4_096;
 
 /// How a process ended.
@@ -39,7 +39,7 @@ pub enum Exit {
     NotStarted {
         why: String,
     },
-    /// It ended with code 0, and what it left was not accepted.
+    /// The program ended with code 0, but its results were refused.
     Refused {
         why: String,
     },
@@ -125,16 +125,16 @@ pub struct Item {
     pub size_bytes: u64,
 }
 
-/// A file that the worker did not take over.
+/// A file that the worker did not collect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NotTaken {
-    /// Path in the workspace. A name that is not UTF-8 has replacement characters here.
+    /// Path in the workspace. Bytes that are not UTF-8 become replacement characters.
     pub path: String,
     pub why: NotTakenBecause,
 }
 
-/// Why a worker did not take a file over.
+/// Reason why a worker did not collect a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotTakenBecause {
@@ -146,7 +146,7 @@ pub enum NotTakenBecause {
     Directory,
     /// A declared output that is a FIFO, a socket or a device.
     Special,
-    /// A declared output that is larger than the action's limit or than the control plane takes.
+    /// A declared output above the size limit of the action or of the control plane.
     TooLarge,
     /// A declared output that could not be read.
     Unreadable,
@@ -155,7 +155,7 @@ pub enum NotTakenBecause {
 }
 
 impl NotTakenBecause {
-    /// Whether the action fails by it. A program may leave less than it declared.
+    /// Checks whether this reason fails the action. A missing output does not: a program may produce less than it declared.
     pub const fn fails(self) -> bool {
         match self {
             Self::Missing => false,
@@ -165,7 +165,7 @@ impl NotTakenBecause {
         }
     }
 
-    /// For people, after the path.
+    /// Predicate for messages to people, to be written after the path.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::Missing => "was not made",
@@ -197,7 +197,7 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Digest>,
     pub items: Vec<Item>,
-    /// Declared outputs that are no items, and changes outside of the scope, each with its reason.
+    /// Declared outputs that were not collected and changes outside of the scope, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<NotTaken>,
 }
@@ -254,7 +254,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// A success with results that were refused would be a success to everybody who reads the exit alone.
+    /// Refuses a successful exit next to refused results: a reader of the exit alone would take the action for a success.
     fn check_not_taken(&self) -> Result<(), BadManifest> {
         if self.not_taken.len() > MOST_ITEMS {
             return Err(BadManifest::TooManyNotTaken(self.not_taken.len()));

@@ -33,7 +33,7 @@ pub struct Organisation {
 #[serde(deny_unknown_fields)]
 pub struct Halt {
     pub by: Option<IdentityId>,
-    /// The user of the machine who asked on the stop socket, where nobody with a token did.
+    /// User id of the local user who stopped everything through the stop socket, without a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_user: Option<u32>,
     pub reason: String,
@@ -64,7 +64,7 @@ pub enum OrganisationCommand {
     Halt {
         reason: String,
     },
-    /// The same by a user of the machine on which the control plane runs, who needs no token to stop it. There is no such way to release.
+    /// Halt by a local user of the control plane's machine, who needs no token. A release always needs a token.
     HaltLocally {
         user: u32,
         reason: String,
@@ -173,7 +173,7 @@ pub fn decide(
             OrganisationEvent::Halted { by, local_user: None, reason: given(reason)? }
         }
         OrganisationCommand::HaltLocally { user, reason } => {
-            // Only the control plane knows who is at the other end of a socket.
+            // Only the control plane can determine the user at the other end of a socket.
             if *actor != Actor::Runtime {
                 return Err(Refusal::Role { needed: Role::Admin });
             }
@@ -225,7 +225,7 @@ pub fn decide(
     Ok(vec![event])
 }
 
-/// Whoever stops what is stopped already is told so, and the first reason stays.
+/// Refuses a second halt; the first reason stays.
 fn needs_running(state: &Organisation) -> Result<(), Refusal> {
     if state.halt.is_some() {
         return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));

@@ -11,7 +11,7 @@ use crate::identity::Role;
 pub enum Refusal {
     #[error("no such {what}")]
     Unknown { what: &'static str },
-    /// The same where a person wrote a name: with what they wrote, and what there is.
+    /// Unknown name that a person typed: the message shows the input and the existing names.
     #[error("there is no {what} `{given}`; {}", names_or_remedy(.known, .make))]
     UnknownName { what: &'static str, given: String, known: Vec<String>, make: &'static str },
     #[error("this {what} exists already")]
@@ -86,10 +86,10 @@ pub enum Refusal {
     LostLease { given: u32, current: u32 },
 }
 
-/// More names than these are read by nobody.
+/// Maximum number of names in a message; a reader skips longer lists.
 const MOST_NAMED: usize = 20;
 
-/// The names that there are, or how one is made.
+/// Lists the existing names, or explains how to create one if there are none.
 fn names_or_remedy(names: &[String], make: &str) -> String {
     if names.is_empty() {
         return format!("there is none yet: {make}");

@@ -50,7 +50,7 @@ impl From<Days> for u32 {
 }
 
 impl Days {
-    /// The shortest time.
+    /// Shortest retention time.
     pub const ONE: Self = Self(1);
 
     /// When that many days have passed.

@@ -1,9 +1,9 @@
-//! REVOKE: what rested on somebody who is revoked, and was not started, does not count any more.
+//! REVOKE: voids everything that depends on a revoked identity and was not started.
 //!
-//! One rule for all of it, recorded together with the revocation: approvals of actions, standing orders, the approval of a plan that was
-//! not started, opened hosts and exemptions are void, and whoever asked waits for somebody else. What a revoked agent proposed, or a
-//! revoked reviewer wrote into a proposal, is withdrawn. What was started goes on: its permit was spent, and only its worker can stop it.
-//! A new token is no revocation; the person is the same.
+//! One rule, recorded together with the revocation: approvals of actions, standing orders, the approval of a plan that was not started,
+//! network grants and exemptions become void, and the requester waits for another reviewer. Proposals of a revoked agent, and proposals
+//! that a revoked reviewer amended, are withdrawn. Started actions continue: their permit is spent, and only their worker can stop them.
+//! Replacing a token is not a revocation; the person is the same.
 
 use crate::action::{ActionEvent, ActionState, ActionStatus};
 use crate::approval::Terms;
@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 use crate::worktree::{Worktree, WorktreeEvent, WorktreeNews, WorktreeStatus};
 
 impl ActionState {
-    /// Whether it is not started yet and somebody's word, proposal or hold stands behind it.
+    /// Checks whether the action is not started and depends on an approval, a proposal or a lease of this identity.
     pub fn rests_on(&self, id: IdentityId) -> bool {
         let unstarted =
             matches!(self.status, ActionStatus::PendingApproval | ActionStatus::Approved | ActionStatus::Leased);
@@ -35,7 +35,7 @@ fn approved(action: &ActionState, id: IdentityId) -> bool {
     action.vouched_by == Some(id) || action.approvals.iter().any(|approval| approval.reviewer == id)
 }
 
-/// Everything that is void with the revocation of this identity, of what was loaded for it.
+/// Events that void everything loaded that depends on the revoked identity.
 pub(crate) fn consequences(
     loaded: &Loaded,
     revoked: &Identity,
@@ -67,7 +67,7 @@ fn take(after: &mut Loaded, events: &mut Vec<Event>, more: Vec<Event>, now: Time
     }
 }
 
-/// The events of an action, and what they mean for its run.
+/// Returns the events of an action together with the events that follow for its run.
 fn with_run(
     after: &Loaded,
     action: &ActionState,
@@ -76,7 +76,7 @@ fn with_run(
 ) -> Result<Vec<Event>, Refusal> {
     let events: Vec<(ActionId, ActionEvent)> = events.into_iter().map(|event| (action.id, event)).collect();
     let mut all: Vec<Event> = events.iter().map(|(id, event)| Event::Action(*id, event.clone())).collect();
-    // An action without its run is none; without events nothing follows.
+    // Without events, or without the run of the action, nothing follows.
     let Some(run) = after.find_run(action.run).filter(|_| !events.is_empty()) else { return Ok(all) };
     let beside = after.beside(run, action.id);
     let (Consequence::Also(also) | Consequence::Instead(also)) = follow(run, Some(action), &events, beside, now)?;
@@ -96,7 +96,7 @@ fn void_action(action: &ActionState, revoked: &Identity, terms: &Terms, now: Tim
         return withdrawn(format!("`{name}`, who amended it, was revoked before it was started; propose it again"));
     }
     if !approved(action, revoked.id) {
-        // Its worker: nothing was started, so that another one may take it.
+        // The revoked identity is the worker. Nothing was started, so another worker may lease the action.
         return vec![ActionEvent::LeaseLapsed { attempt: action.attempt, started: false }];
     }
     if action.approvals.iter().any(|approval| approval.order.is_some()) {
@@ -104,7 +104,7 @@ fn void_action(action: &ActionState, revoked: &Identity, terms: &Terms, now: Tim
     }
     let reason = format!("the approval of `{name}` does not count any more: that identity was revoked; decide again");
     let others = action.approvals.iter().filter(|approval| approval.reviewer != revoked.id);
-    // No approval that stays runs out before the one that is missing.
+    // The decision is due no later than the first remaining approval expires.
     let deadline = others.map(|approval| approval.expires_at).chain([now.plus_ms(terms.decide_within_ms)]).min();
     let deadline = deadline.unwrap_or(action.deadline);
     let voided = ActionEvent::ApprovalsVoided { of: revoked.id, reason, deadline };
@@ -146,7 +146,7 @@ fn void_in_run(run: &Run, revoked: &Identity) -> Vec<RunEvent> {
 }
 
 fn void_exemptions(worktree: &Worktree, revoked: &Identity) -> Vec<WorktreeNews> {
-    // What is closed was checked with them, and stays as it was checked.
+    // A closed worktree was checked with its exemptions; that result stays.
     if !matches!(worktree.status, WorktreeStatus::Opening | WorktreeStatus::Open) {
         return Vec::new();
     }
@@ -157,7 +157,7 @@ fn void_exemptions(worktree: &Worktree, revoked: &Identity) -> Vec<WorktreeNews>
         .collect()
 }
 
-/// While everything is stopped, no clock runs of a run that goes back to work by it.
+/// During a halt, stops the clock of each run that the revocation returns to `EXECUTING`.
 fn still_halted(organisation: &Organisation, before: &Loaded, after: &Loaded) -> Vec<Event> {
     let works = |run: &Run| run.status == RunStatus::Executing;
     let worked = |run: &&Run| before.find_run(run.id).is_some_and(works);

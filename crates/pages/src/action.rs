@@ -430,7 +430,7 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
 }
 
-/// Why a file is no evidence.
+/// Reason why a file is not evidence.
 const fn not_taken(lang: Lang, why: NotTakenBecause) -> &'static str {
     match why {
         NotTakenBecause::Missing => lang.output_missing(),

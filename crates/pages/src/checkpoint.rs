@@ -16,20 +16,20 @@ use crate::parts::{digest, exactly, fact, parsed, short, size, status};
 use crate::phrases;
 use crate::text;
 
-/// What an action of the run did, as far as it can be seen.
+/// Details of an executed action, as far as the viewer may see them.
 #[derive(Debug, Clone)]
 pub struct DoneAction {
     pub action: ActionId,
-    /// The sealed words that ran.
+    /// The sealed arguments that ran.
     pub argv: Vec<String>,
-    /// What its program said.
+    /// Output streams of the program.
     pub outputs: Vec<Output>,
-    /// The files that it left, against what was there before.
+    /// Files that the action left, compared with their earlier versions.
     pub files: Vec<FileShown>,
 }
 
 impl DoneAction {
-    /// Whether all of it is read at a glance.
+    /// True if the details are short enough to read at a glance.
     fn is_short(&self) -> bool {
         const MOST_CHARS: usize = 2_000;
         let words: usize = self.argv.iter().map(String::len).sum();
@@ -133,7 +133,7 @@ fn actions(lang: Lang, heading: &str, actions: &[ActionView], done: &[DoneAction
     }
 }
 
-/// Every word that ran, what the program said, and what is different since: nobody lets a run go on by titles alone.
+/// Shows the arguments, the program's output and the changed files: titles alone are not enough to pass a checkpoint.
 fn what_it_did(lang: Lang, done: &DoneAction) -> Markup {
     html! {
         details.did open[done.is_short()] {

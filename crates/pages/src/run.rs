@@ -40,9 +40,9 @@ pub struct RunPage {
     pub worked_ms: u64,
     pub pipeline: Vec<StepView>,
     pub checkpoint: Option<CheckpointView>,
-    /// What the actions that its checkpoint lists did.
+    /// Details of the actions that the checkpoint lists.
     pub done: Vec<DoneAction>,
-    /// What there is no budget left for, where it stands still for want of it.
+    /// Resource that is used up, if the run waits for more of it.
     pub lacks: Option<Resource>,
     pub wishes: Vec<WishView>,
     pub orders: Vec<OrderRow>,

@@ -1,7 +1,7 @@
-//! Another budget for a run: what it may use up, as people write it. Where the run stands still because the budget is used up, this is what
-//! is asked of them; otherwise it is folded below what is used.
+//! Form for the budget of a run, in amounts as people write them. It is open if the run waits for budget, and otherwise folded below the
+//! usage.
 //!
-//! What is not limited stays so: a limit is no part of this form, because the plan was approved without it.
+//! An unlimited resource has no field: the plan was approved without that limit.
 
 use maud::{Markup, html};
 use placet_domain::budget::Resource;
@@ -11,13 +11,13 @@ use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::run::RunPage;
 
-/// The field that asks for the run to go on with the new budget.
+/// Field that asks to resume the run with the new budget.
 pub const RESUME: &str = "resume";
 
 const MINUTE_MS: u64 = 60_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// Where the run waits for more, before anything else.
+/// Shows the form first if the run waits for more budget.
 pub(crate) fn used_up(viewer: &Viewer, shown: &RunPage) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -31,7 +31,7 @@ pub(crate) fn used_up(viewer: &Viewer, shown: &RunPage) -> Markup {
     }
 }
 
-/// Folded below the figures, where it is not asked for already.
+/// Shows the folded form below the figures, unless the form is already shown first.
 pub(crate) fn change(viewer: &Viewer, shown: &RunPage) -> Markup {
     html! {
         @if shown.lacks.is_none() && shown.moves.set_budget {
@@ -71,7 +71,7 @@ fn amount(lang: Lang, resource: Resource, limit: u64, is_lacking: bool) -> Marku
     )
 }
 
-/// How many of the stored units are one of those that people write, and how many digits stand behind the point at most.
+/// Number of stored units in one unit that people write, and the maximum of decimal places.
 const fn unit(resource: Resource) -> (u64, usize) {
     match resource {
         Resource::UsdMicros => (1_000_000, 6),
@@ -81,11 +81,11 @@ const fn unit(resource: Resource) -> (u64, usize) {
     }
 }
 
-/// An amount as people write it: dollars, minutes, megabytes, or as many as there are.
+/// Formats an amount as people write it: dollars, minutes, megabytes, or a count.
 pub fn in_units(resource: Resource, amount: u64) -> String {
     let (size, digits) = unit(resource);
     let (whole, rest) = (amount / size, u128::from(amount % size));
-    // Rounded up: what is written is never less than what was granted.
+    // Rounds up, so that the text is never less than the granted amount.
     let rest = (rest * 10_u128.pow(digits as u32)).div_ceil(u128::from(size));
     let (whole, rest) = if rest == 10_u128.pow(digits as u32) { (whole + 1, 0) } else { (whole, rest) };
     if rest == 0 {
@@ -94,7 +94,7 @@ pub fn in_units(resource: Resource, amount: u64) -> String {
     format!("{whole}.{rest:0digits$}").trim_end_matches('0').to_owned()
 }
 
-/// And back, with a point or a comma; nothing for what is no such amount.
+/// Parses an amount with a point or a comma; `None` if the text is not an amount.
 pub fn of_units(resource: Resource, written: &str) -> Option<u64> {
     let (size, digits) = unit(resource);
     let (whole, rest) = written.trim().split_once(['.', ',']).unwrap_or((written.trim(), "0"));

@@ -220,7 +220,7 @@ fn switch(viewer: &Viewer, shown: &Settings) -> Markup {
     html! {
         @if viewer.halted.is_none() && shown.may_halt {
             p { (lang.switch_hint()) }
-            // Folded, and with a reason: one press of a button among one's own settings must not stop everybody's work.
+            // Folded, and with a reason: a single press between other settings must not stop everything.
             details.menu #halt-asked {
                 summary { (lang.stop_everything()) "…" }
                 p { (lang.stop_asked()) }

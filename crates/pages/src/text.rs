@@ -62,7 +62,7 @@ fn shown(lang: Lang, pieces: Vec<Piece<'_>>) -> Markup {
     }
 }
 
-/// Addresses so that no line breaks within their scheme and host, where there is room for both: half a host is another host.
+/// Shows addresses without a line break in their scheme and host, if both fit: half a host reads as another host.
 fn with_hosts(plain: &str) -> Markup {
     let (mut parts, mut rest) = (Vec::new(), plain);
     while let Some((before, origin, after)) = first_origin(rest) {
@@ -72,7 +72,7 @@ fn with_hosts(plain: &str) -> Markup {
     html! { @for (before, origin) in parts { (before) span.host { (origin) } } (rest) }
 }
 
-/// The first address in a text: what stands before it, its scheme and host, and the rest.
+/// Finds the first address in a text and returns the text before it, its scheme and host, and the rest.
 fn first_origin(text: &str) -> Option<(&str, &str, &str)> {
     let mark = text.find("://")?;
     let is_scheme = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -40,14 +40,14 @@ pub enum SandboxError {
         /// What is wrong with it.
         why: String,
     },
-    /// A workspace in which a command could change repositories, or reach what listens on the host.
+    /// A direct workspace in which a command could change repositories or connect to sockets of the host.
     #[error(
         "`{path}` cannot be a workspace that is written at once: {why}; put a layer above it, or allow changes of repositories"
     )]
     Unprotected {
         /// The host path.
         path: PathBuf,
-        /// What cannot be protected.
+        /// Reason why the workspace cannot be protected.
         why: String,
     },
     /// The program is not there, in the cage.

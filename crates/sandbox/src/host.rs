@@ -38,9 +38,9 @@ pub struct HostFacts {
     pub entries: BTreeMap<PathBuf, Entry>,
     /// Paths of the workspace, relative to it, that its rules cover besides those they name.
     pub found: BTreeMap<PathBuf, Access>,
-    /// Paths of a workspace that is written at once, relative to it, that a command could use against the host.
+    /// Paths of a direct workspace, relative to it, that a command could use against the host.
     pub protected: BTreeMap<PathBuf, Access>,
-    /// Where file systems of the host are mounted, as far as the caller sees.
+    /// Mount points of the host that the caller can see.
     pub mount_points: BTreeSet<PathBuf>,
 }
 

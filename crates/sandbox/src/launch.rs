@@ -87,8 +87,8 @@ impl Launcher {
         Self { zygotes: Arc::new(Zygotes::of(helper.into())) }
     }
 
-    /// Starts the zygote now, if there is none. Where a process launches one cage alone, executing its own binary again is a
-    /// large part of what it waits for, and this lets it do something else meanwhile.
+    /// Starts the zygote now, if there is none. In a process that launches a single cage, executing its own binary again is a
+    /// large part of the latency; calling this early overlaps it with other work.
     pub fn prepare(&self) -> Result<(), SandboxError> {
         if is_helper() {
             return Err(SandboxError::HelperSilent);

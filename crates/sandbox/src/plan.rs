@@ -39,11 +39,11 @@ const OWN_PROCESSES: u64 = 2;
 /// that wanted more, which the monitor ends.
 const ONE_TOO_MANY: u64 = 1;
 
-/// Certificates, fonts and the like, which profiles of ours name: only root puts anything there, and an overlay for each
-/// directory would make every start slower.
+/// Directory of certificates, fonts and other settings that our profiles mount. It gets no overlay: only root writes there,
+/// and an overlay for each directory would slow down every start.
 const SYSTEM_SETTINGS: &str = "/etc";
 
-/// From this version on Landlock knows a right to connect to sockets by path, which no cage is given.
+/// First Landlock version with a right to connect to sockets by path. Cages do not get that right.
 const LANDLOCK_REFUSES_SOCKETS: u32 = 9;
 
 const READ_ONLY: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices];
@@ -260,7 +260,7 @@ struct Tree {
     made: BTreeSet<PathBuf>,
     /// What holds for places the command works in.
     work_flags: &'static [MountFlag],
-    /// Landlock refuses to connect to sockets by path.
+    /// True if Landlock refuses connections to sockets by path.
     landlock_refuses_sockets: bool,
     mount_points: BTreeSet<PathBuf>,
 }
@@ -367,9 +367,9 @@ impl Tree {
         });
     }
 
-    /// A read-only mount keeps nobody from connecting to a socket in it. In an overlay a socket is a file of the
-    /// overlay's own, behind which nobody listens. It shows one file system, so a directory with others below is mounted
-    /// as it is.
+    /// Checks whether a directory is shown through an overlay to hide its sockets. A read-only mount does not prevent
+    /// connections to a socket in it, but a socket seen through an overlay is a separate inode without a listener. An
+    /// overlay shows one file system, so a directory with other mounts below it is mounted directly.
     fn hides_sockets(&self, host: &Path) -> bool {
         !host.starts_with(SYSTEM_SETTINGS)
             && !self.landlock_refuses_sockets

@@ -254,7 +254,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// The file or directory of the host that it shows, if it shows one.
+    /// Returns the file or directory of the host that this mount shows, if any.
     pub fn host_path(&self) -> Option<&Path> {
         match &self.what {
             MountKind::Host => Some(Path::new(self.at.as_ref())),

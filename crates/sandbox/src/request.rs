@@ -117,7 +117,7 @@ pub(crate) enum Freezing {
     No,
 }
 
-/// What happens to repositories of version control in a workspace that is written at once.
+/// Handling of version control repositories in a direct workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repositories {
     Protected,
@@ -276,9 +276,9 @@ impl Request {
         self
     }
 
-    /// Repositories of version control (`.git`, `.hg`, `.jj`, bare ones) in a host directory that is the workspace may be
-    /// changed too, and sockets in it may be reached. Whoever uses such a repository outside afterwards runs what the
-    /// command wrote into its settings and hooks.
+    /// Lets the command change version control repositories (`.git`, `.hg`, `.jj`, bare ones) in a direct workspace, and
+    /// connect to sockets in it. A user who later works with such a repository outside of the cage runs the settings and
+    /// hooks that the command wrote.
     #[must_use]
     pub fn writable_repositories(mut self) -> Self {
         self.repositories = Repositories::Writable;

@@ -61,7 +61,7 @@ impl Zygotes {
         Ok(Asked { zygotes: self, zygote, steps: fork.steps, control, outputs: [stdout, stderr] })
     }
 
-    /// Has a zygote come up before anybody asks it for a helper.
+    /// Starts a zygote before the first request for a helper.
     pub(crate) fn prepare(&self) -> Result<(), SandboxError> {
         self.living().map(drop)
     }

@@ -95,7 +95,7 @@ pub enum IntegrityFault {
     Ledger(Vec<Fault>),
 }
 
-/// ` (process 12, serving http://127.0.0.1:7070)`, as far as it is known.
+/// Renders the known parts of a holder, e.g. ` (process 12, serving http://127.0.0.1:7070)`.
 fn described(holder: &Holder) -> String {
     let process = holder.process.map(|process| format!("process {process}"));
     let at = holder.at.map(|at| format!("serving http://{at}"));
@@ -118,7 +118,7 @@ impl StoreError {
         Self::Io { path: path.to_owned(), source: Arc::new(source) }
     }
 
-    /// Whether there was no room on the disk, for whichever of our files: nothing was recorded, and with some room it works again.
+    /// Checks whether the error means that the disk is full, for any of our files. Nothing was recorded; a retry works once there is room.
     pub fn is_no_room(&self) -> bool {
         match self {
             Self::Full(_) => true,
@@ -157,12 +157,12 @@ impl StoreError {
     }
 }
 
-/// `SQLITE_IOERR_SHMSIZE`.
+/// SQLite's error code for shared memory that cannot grow (`SQLITE_IOERR_SHMSIZE`).
 const SHARED_MEMORY_FULL: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        // What readers and the writer share is a file too, and SQLite has another word for it where that cannot grow.
+        // The memory that readers and the writer share is a file too. SQLite reports a full disk there with another code.
         let grows_no_more = error.sqlite_error().is_some_and(|error| error.extended_code == SHARED_MEMORY_FULL);
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Self::Full(Arc::new(error)),

@@ -190,7 +190,7 @@ pub struct LockedScope {
     pub at: Timestamp,
 }
 
-/// How many bytes were uploaded that nothing has named yet.
+/// Bytes of uploads that are not referenced yet. Each upload counts at least one disk block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unnamed {
     pub of_identity: u64,

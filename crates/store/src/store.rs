@@ -63,7 +63,7 @@ macro_rules! backend {
     };
 }
 
-/// A batch of entries is smaller than this. With less, the next change may fail.
+/// Minimum free space on the disk. A batch of entries is smaller; with less space the next change may fail.
 const LEAST_ROOM_BYTES: u64 = 1 << 20;
 
 impl Store {
@@ -119,7 +119,7 @@ impl Store {
         self.0.clock.now()
     }
 
-    /// Whether there is room on the disk for changes. It is looked at anew each time, so that it is known as soon as somebody made some.
+    /// Checks whether the disk has room for changes. The result is not cached, so that freed space counts immediately.
     pub fn has_room(&self) -> Result<bool, StoreError> {
         let failed = |error: rustix::io::Errno| StoreError::io(&self.0.dir, error.into());
         let disk = rustix::fs::statvfs(&self.0.dir).map_err(failed)?;
@@ -329,12 +329,12 @@ impl Store {
         backend!(self, sqlite => sqlite.verifier(id, digest).await)
     }
 
-    /// How much somebody, and everybody in a project, uploaded that nothing has named yet.
+    /// Sums the unreferenced uploads of an identity and of a whole project.
     pub async fn unnamed(&self, project: ProjectId, identity: IdentityId) -> Result<Unnamed, StoreError> {
         backend!(self, sqlite => sqlite.unnamed(project, identity).await)
     }
 
-    /// What was uploaded to a project before this time and is still named by nothing.
+    /// Lists contents that were uploaded to a project up to this time and are still unreferenced.
     pub async fn forgotten_uploads(
         &self,
         project: ProjectId,

@@ -33,7 +33,8 @@ impl Store {
         }
     }
 
-    /// Removes bytes from the disk that no project keeps. In a task of its own: whoever hangs up must not let others keep what is just being removed.
+    /// Removes bytes from the disk that no project keeps. Runs in a separate task: a caller that disconnects must not release the lock
+    /// during the removal, or another request could keep the same bytes.
     pub async fn remove_unless_kept(&self, digest: Digest) -> Result<Option<u64>, StoreError> {
         let store = self.clone();
         let task = tokio::spawn(async move {

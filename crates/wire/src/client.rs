@@ -43,7 +43,7 @@ pub enum ClientError {
     Refused(Box<Problem>),
     #[error("the answer of {server} is not what was expected: {why}")]
     Garbled { server: String, why: String },
-    /// Somebody else answers where the control plane should. Nothing was asked, and no token was sent.
+    /// Another server answers at the address of the control plane. The request and the token were not sent.
     #[error("what answers at {server} is not the control plane of this home: {why}; no token was sent to it")]
     Stranger { server: String, why: &'static str },
 }
@@ -63,7 +63,7 @@ pub struct Client {
     http: reqwest::Client,
     server: String,
     token: Token,
-    /// Shared by all who use the same connections.
+    /// Proof of the server's identity, shared by all clones that use the same connections.
     presence: Option<Arc<Presence>>,
 }
 
@@ -90,8 +90,8 @@ impl Client {
         }
     }
 
-    /// The same, which sends no token before whoever answers has proven that it holds the key of this verifier. Over TLS the name of the
-    /// server is proof already.
+    /// Makes the client send its token only after the server has proven that it holds the key of this verifier. Over TLS the certificate
+    /// already proves the server.
     #[must_use]
     pub fn proving(self, verifier: PermitVerifier) -> Self {
         let is_named = self.server.starts_with("https://");
@@ -207,7 +207,7 @@ impl Client {
         serde_json::from_slice(&bytes).map_err(garbled)
     }
 
-    /// Once for all connections, and again whenever one was lost.
+    /// Requires the proof of the server: once for all connections, and again after one was lost.
     async fn prove(&self) -> Result<(), ClientError> {
         let Some(presence) = self.presence.as_deref().filter(|presence| !presence.is_proven()) else { return Ok(()) };
         presence.prove(&self.http, &self.server).await.map_err(|unproven| match unproven {

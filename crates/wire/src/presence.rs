@@ -1,4 +1,5 @@
-//! Makes sure that whoever answers is the control plane of a home, before a token is sent there: a port is anybody's, a key is not.
+//! Verifies that a server is the control plane of a home before the client sends a token: any process can listen on a port, but only
+//! the control plane has the key.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,12 +10,12 @@ use placet_domain::permit::PermitVerifier;
 use reqwest::Response;
 use serde::Deserialize;
 
-/// On the machine itself an answer takes milliseconds; whoever takes longer keeps a person waiting.
+/// Timeout for the proof. A local answer takes milliseconds, and a longer wait would block the user.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A proof and some words around it. Whoever answers may be anybody.
+/// Maximum size of the answer: a proof with a few other fields. The server is not trusted yet.
 const LONGEST_ANSWER: usize = 4 << 10;
 
-/// The key that proves a control plane, and whether it did.
+/// The key that verifies a control plane, and whether the server has proven itself.
 #[derive(Debug)]
 pub(crate) struct Presence {
     verifier: PermitVerifier,
@@ -35,12 +36,12 @@ impl Presence {
         self.proven.load(Ordering::Acquire)
     }
 
-    /// Whoever cannot be reached any more may have left the port to somebody else.
+    /// Discards the proof. After a lost connection another process may listen on the port.
     pub(crate) fn forget(&self) {
         self.proven.store(false, Ordering::Release);
     }
 
-    /// Asks whoever answers for a signature over a fresh question. The request carries no token.
+    /// Asks the server for a signature over a fresh question. The request carries no token.
     pub(crate) async fn prove(&self, http: &reqwest::Client, server: &str) -> Result<(), Unproven> {
         let question = fresh_question();
         let asked = http.get(format!("{server}/health?question={question}")).timeout(PATIENCE).send().await;
@@ -56,7 +57,7 @@ impl Presence {
     }
 }
 
-/// Why whoever answers did not prove who it is.
+/// Reason why the server did not prove its identity.
 pub(crate) enum Unproven {
     Unreachable(reqwest::Error),
     Stranger(&'static str),

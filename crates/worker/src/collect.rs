@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::workspace::Workspace;
 
-/// Evidence that is a declared output has a name that begins so.
+/// Prefix of the names of evidence that is a declared output.
 pub(crate) const OUTPUTS: &str = "out/";
 
 /// One piece of evidence, still here.
@@ -26,7 +26,7 @@ pub(crate) struct Piece {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Evidence, and what did not become any.
+/// Collected evidence, and the outputs that did not become evidence.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) pieces: Vec<Piece>,
@@ -50,10 +50,10 @@ pub(crate) fn collect(spec: &ActionSpec, workspace: &Workspace, output: Output) 
 fn read_output(root: &Path, path: &str, limit: u64) -> Result<Vec<u8>, NotTakenBecause> {
     let file = open_output(root, path).map_err(|errno| match errno {
         Errno::NOENT => NotTakenBecause::Missing,
-        // A path that leads through a file, or through a link: O_NOFOLLOW and NO_SYMLINKS answer with LOOP.
+        // The path leads through a file or a link: O_NOFOLLOW and NO_SYMLINKS return LOOP.
         Errno::NOTDIR => NotTakenBecause::Missing,
         Errno::LOOP => NotTakenBecause::Link,
-        // A socket or a device without a driver.
+        // A socket, or a device without a driver.
         Errno::NXIO | Errno::NODEV => NotTakenBecause::Special,
         _ => NotTakenBecause::Unreadable,
     })?;
@@ -79,13 +79,13 @@ fn open_output(root: &Path, path: &str) -> rustix::io::Result<OwnedFd> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::openat(CWD, root, directory, Mode::empty())?;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    // Looked at before it is opened: a removed file is a device in the upper of a hosted run, and cannot be.
+    // Checked before the open: in the upper of a hosted run a removed file is a device, which cannot be opened.
     let seen = openat2(&root, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty(), beneath)?;
     let kind = FileType::from_raw_mode(fstat(&seen)?.st_mode);
     if kind != FileType::RegularFile {
         return Ok(seen);
     }
-    // NONBLOCK: a FIFO that took the place of the file must not make this wait for a writer.
+    // NONBLOCK: a FIFO that replaced the file must not make this wait for a writer.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     openat2(&root, path, flags, Mode::empty(), beneath)
 }

@@ -29,7 +29,7 @@ pub(crate) struct Execution {
     pub(crate) usage: Usage,
     pub(crate) program: Option<Digest>,
     pub(crate) pieces: Vec<Piece>,
-    /// Declared outputs that are no evidence, and changes outside of the scope.
+    /// Declared outputs that are not evidence, and changes outside of the scope.
     pub(crate) not_taken: Vec<NotTaken>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn execute(fitting: Fitting, mut workspace: Workspace, profiles: &Pro
     let Ran { exit, usage, program, output, told } = run(spec, &workspace, profiles, reins);
     let finished_at = now().max(started_at);
     let requests = told.map(|told| Piece { name: REQUESTS.to_owned(), bytes: told.lines });
-    // First: what was undone is no evidence.
+    // Runs before the collection, so that undone changes do not become evidence.
     let settled = workspace.settle();
     let Collected { pieces, mut not_taken } = collect(spec, &workspace, output);
     let undone = settled.as_ref().map_or(&[][..], Vec::as_slice);
@@ -93,17 +93,17 @@ pub(crate) fn execute(fitting: Fitting, mut workspace: Workspace, profiles: &Pro
     Execution { permit, started_at, finished_at, exit, usage, program, pieces, not_taken }
 }
 
-/// Paths outside of the scope that are named one by one; a program can make any number.
+/// Limit of paths outside of the scope that are listed; a program can make any number.
 const MOST_OUTSIDE: usize = 100;
 
-/// Paths that are named in the reason, which is read in a list.
+/// Limit of paths in the reason, which people read in a list.
 const MOST_IN_REASON: usize = 5;
 
 fn outside_scope(path: &TreePath) -> NotTaken {
     NotTaken { path: path.to_string(), why: NotTakenBecause::OutsideScope }
 }
 
-/// A program that ended well has failed nevertheless if a result is not what was approved.
+/// Turns a successful exit into a failure if a result is not the approved one.
 pub(crate) fn judged(exit: Exit, not_taken: &[NotTaken], undone: usize) -> Exit {
     if !exit.is_success() {
         return exit;
@@ -122,12 +122,12 @@ pub(crate) fn judged(exit: Exit, not_taken: &[NotTaken], undone: usize) -> Exit 
     Exit::Refused { why: shortened(format!("{named}{more}")) }
 }
 
-/// A reason goes into the ledger, and paths of programs may be long.
+/// Shortens a reason, because it is stored in the ledger and a program's paths may be long.
 fn shortened(why: String) -> String {
     why.chars().take(MOST_REASON_CHARACTERS).collect()
 }
 
-/// A quarter of what the domain takes, which counts in bytes.
+/// A quarter of the domain's limit, which counts bytes.
 const MOST_REASON_CHARACTERS: usize = 480;
 
 /// What is reported of an action that this worker does not start. Its permit is consumed here, redeemed or not.

@@ -1,7 +1,7 @@
-//! What a cage keeps of the scope of a hosted run: mounts before an action, and an exact look after it.
+//! Enforces the scope of a hosted run: mounts before an action, and an exact check after it.
 //!
-//! Mounts say less than globs (decision 27). What exists outside of the scope is read-only; a new name that only a
-//! pattern with wildcards excludes can be made, and is found and undone after the action (decision 69).
+//! Mounts cannot express every glob (decision 27). Existing files outside of the scope are read-only. A new name that only a pattern with
+//! wildcards excludes can be created; the check after the action finds and undoes it (decision 69).
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,19 +13,18 @@ use placet_domain::scope::{Access as Enclosed, Enclosure, Leaf, PathRuling, Scop
 use placet_sandbox::{Access, Rules};
 use placet_workspace::TreePath;
 
-/// Whether the scope does not allow a change of this path. What leads into a git directory is the run's own business:
-/// it is never an output.
+/// True if the scope does not allow a change of this path. Paths into a git directory are never outputs, so they are left alone.
 pub(crate) fn is_outside(scope: &Scope, path: &TreePath) -> bool {
     let path = ScopePath::new(path.as_bytes());
     path.is_ok_and(|path| !matches!(scope.judge_path(&path), PathRuling::Allowed { .. }))
 }
 
-/// Those that the scope does not allow.
+/// Selects the paths that the scope does not allow.
 pub(crate) fn outside(scope: &Scope, paths: Vec<TreePath>) -> impl Iterator<Item = TreePath> {
     paths.into_iter().filter(|path| is_outside(scope, path))
 }
 
-/// The rules of a cage above `base`. What the run made itself is within its scope, and is its own to change.
+/// Computes the mount rules of a cage above `base`. The run's own files are within its scope and stay writable.
 pub(crate) fn rules(scope: &Scope, base: &Path) -> io::Result<Rules> {
     let mut names = Vec::new();
     names_below(base, Path::new(""), &mut names)?;
@@ -44,7 +43,7 @@ pub(crate) fn rules(scope: &Scope, base: &Path) -> io::Result<Rules> {
     }))
 }
 
-/// The base is laid down by this worker: plain files in directories, in which no run writes.
+/// Collects the names in the base, which this worker created: plain files in directories that no run writes to.
 fn names_below(base: &Path, directory: &Path, names: &mut Vec<(Vec<u8>, Leaf)>) -> io::Result<()> {
     for entry in fs::read_dir(base.join(directory))? {
         let entry = entry?;

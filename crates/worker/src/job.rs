@@ -112,7 +112,7 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     }
     let lease = redeem(worker, &job).await?;
     if let Err(error) = workspace.place(&files) {
-        // What was lent before the one that could not be laid down.
+        // Removes the files that were lent before the placement failed.
         if let Err(left) = workspace.settle() {
             tracing::warn!(action = %job.action, error = chain(&left), "a file outside of the scope was left behind");
         }
@@ -160,7 +160,8 @@ async fn prepare(
     Ok((workspace, files))
 }
 
-/// The scope that the action was sealed under. The permit covers its digest, so nobody on the way can widen it.
+/// Checks that the sent scope is the one that the action was sealed under. The permit covers its digest, so it cannot be widened on the
+/// way.
 fn approved_scope(sent: Option<&ScopeDraft>, spec: &ActionSpec) -> Result<Scope, JobError> {
     let scope = Scope::lock(sent.ok_or(JobError::NoScope)?.clone());
     if scope.version() == spec.scope {

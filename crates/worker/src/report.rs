@@ -87,7 +87,7 @@ where
 /// Whether it was no answer at all, or one that says to ask again.
 pub(crate) fn passes(error: &ClientError) -> bool {
     match error {
-        // Somebody else has its port for now: nothing was sent.
+        // Another process has the server's port for now; no token was sent, so a retry is safe.
         ClientError::Unreachable { .. } | ClientError::Stranger { .. } => true,
         ClientError::Refused(problem) => is_temporary(problem),
         ClientError::Garbled { .. } => false,

@@ -29,17 +29,17 @@ pub(crate) enum Workspace {
     OfRun(Box<OfRun>),
 }
 
-/// The workspace of a hosted run, for one action of it.
+/// Workspace of a hosted run, for one of its actions.
 #[derive(Debug)]
 pub(crate) struct OfRun {
     layers: Layers,
     upper: PathBuf,
     turn: Turn,
-    /// What the run may change.
+    /// Paths that the run may change.
     scope: Scope,
-    /// What mounts keep of that.
+    /// The part of the scope that mounts enforce.
     rules: Rules,
-    /// Files outside of the scope that the action was given: they are not the run's.
+    /// Files outside of the scope that are lent to the action; they do not belong to the run.
     lent: BTreeSet<TreePath>,
 }
 
@@ -51,12 +51,12 @@ impl Workspace {
         Fresh::make(scratch, job).map(Self::Fresh).map_err(JobError::Workspace)
     }
 
-    /// The run's own, once nobody else works in it. What its scope does not allow is read-only in the cage.
+    /// Waits until no other action uses the run's workspace, then opens it. Paths outside of the scope are read-only in the cage.
     pub(crate) async fn of_run(seat: &Seat, scope: Scope) -> Result<Self, JobError> {
         let mut turn = seat.turn().await;
         let space = turn.relied_on()?;
         let (layers, upper) = (Layers::new(space.base(), space.upper(), space.work()), space.upper());
-        // What an action left that ended with its worker, before it was settled.
+        // Changes left by an action whose worker ended before it settled them.
         let left: Vec<TreePath> = fence::outside(&scope, space.changed_paths().map_err(of_space)?).collect();
         space.undo(&left).map_err(of_space)?;
         let rules = fence::rules(&scope, &space.base()).map_err(JobError::Workspace)?;
@@ -84,7 +84,7 @@ impl Workspace {
         }
     }
 
-    /// What the action may do where.
+    /// Mount rules for the action.
     pub(crate) fn rules(&self) -> Rules {
         match self {
             Self::Fresh(_) => Rules::writable(),
@@ -92,7 +92,7 @@ impl Workspace {
         }
     }
 
-    /// After the action: undoes what it changed outside of the scope of its run, and names it.
+    /// Undoes the action's changes outside of the run's scope and returns their paths.
     pub(crate) fn settle(&mut self) -> Result<Vec<TreePath>, JobError> {
         match self {
             Self::Fresh(_) => Ok(Vec::new()),
@@ -117,7 +117,7 @@ impl Workspace {
 }
 
 impl OfRun {
-    /// A file outside of the scope is lent to the action, and takes the place of nothing.
+    /// Places a file for the action. One outside of the scope is only lent and never replaces an existing file.
     fn place(&mut self, file: &FileOperand, bytes: &[u8]) -> Result<(), JobError> {
         let path = tree_path(file)?;
         if fence::is_outside(&self.scope, &path) {
@@ -130,14 +130,14 @@ impl OfRun {
         self.turn.space().and_then(|space| space.place(&path, bytes)).map_err(of_space)
     }
 
-    /// The content of a file of the workspace, by its digest.
+    /// Returns the digest of a file in the workspace.
     fn there(&mut self, path: &TreePath, name: &str) -> Result<Option<Digest>, JobError> {
         let space = self.turn.space().map_err(of_space)?;
         let made = space.outputs(|output| output == path).map_err(of_space)?;
         Ok(match made.first() {
             Some(output) => Some(Digest::from_bytes(*output.digest.as_bytes())),
             None if space.missing(std::slice::from_ref(path)).map_err(of_space)?.is_empty() => {
-                // We laid it there ourselves, and nobody writes below the layers.
+                // This worker placed the file there, and no run writes below the layers.
                 fs::read(space.base().join(name)).ok().map(|bytes| Digest::of(&bytes))
             }
             None => None,

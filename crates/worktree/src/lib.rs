@@ -4,8 +4,8 @@
 //!   protected, who decides. Read strictly, all problems at once, each with file, line and place.
 //! - [`prompt`]: what an agent is told when it begins to work at a ticket.
 //! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] are what the team declared for
-//!   it, [`ready`] puts it there, [`own`] and [`person_hooks`] are what the runtime itself puts there.
-//! - [`host`]: what of the person's machine a repository may ask for, and who allows it.
+//!   it, [`ready`] installs it, [`own`] and [`person_hooks`] are installed by the runtime itself.
+//! - [`host`]: access to the person's machine that a repository may request, and the person's consent.
 //! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out; [`turn`]: one
 //!   command at a time; [`git_settings`]: what is seen of the repository's settings.
 //! - [`check`]: everything that differs from the base, judged; [`commit_form`]: which commits are well-formed.

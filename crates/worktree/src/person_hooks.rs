@@ -1,14 +1,13 @@
-//! Hooks for a person who commits in a plain worktree on the host: the form of commits is checked there as it is in the
-//! cage, and the person's own hooks go on as before. Hooks that the checked-out tree brings along are not run, because an
-//! agent may have written them.
+//! Hooks for a person who commits in a plain worktree on the host. They check the form of commits as in the cage and then run the person's
+//! own hooks. Hooks in the checked-out tree are not run, because an agent may have written them.
 
 use crate::commit_form::CommitForm;
 
-/// Runs the hook of the same name that the person has elsewhere.
+/// Runs the person's own hook of the same name.
 const PASS_ON: &str = include_str!("person_hooks/pass_on.sh");
-/// The check of the form, beside the hook that calls it.
+/// File name of the form check, in the directory of the hook that calls it.
 const FORM: &str = "placet-commit-msg";
-/// What else may be called for a commit, a checkout or a push.
+/// Further hooks that git may call for a commit, a checkout or a push.
 const OTHERS: &[&str] = &[
     "applypatch-msg",
     "pre-applypatch",
@@ -28,7 +27,7 @@ const OTHERS: &[&str] = &[
     "sendemail-validate",
 ];
 
-/// Each hook with its script.
+/// Returns the name and script of each hook.
 pub fn person_hooks(form: &CommitForm) -> Vec<(&'static str, String)> {
     let check = format!("#!/bin/sh\n\"${{0%/*}}/{FORM}\" \"$1\" || exit 1\n");
     let commit_msg = format!("{check}{}", PASS_ON.trim_start_matches("#!/bin/sh\n"));

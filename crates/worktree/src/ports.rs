@@ -12,7 +12,7 @@ use placet_workspace::WorktreeName;
 
 const FILE: &str = ".worktrees/.ports.json";
 
-/// A repository could ship a link in its place, to a file of the person's that would then be overwritten.
+/// Prevents a repository from placing a link here, through which a file of the person would be overwritten.
 #[expect(clippy::cast_possible_wrap, reason = "flags of the kernel have few bits")]
 const NOT_THROUGH_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 

@@ -55,7 +55,7 @@ pub struct Ready<'a> {
     pub team: &'a Team,
     pub opening: &'a Opening,
     pub profile: &'a Profile,
-    /// Which directories of the host the person allows.
+    /// Decides which directories of the host the person allows.
     pub directories: &'a HostDirectories<'a>,
     pub equip: &'a Equip<'a>,
 }

@@ -1,5 +1,5 @@
-//! What makes a worktree ready to work in: variables, ports, caches of the host. Declared by the team, allowed by the
-//! person ([`crate::host`]), and nothing else of the host's environment comes in.
+//! Setup of a worktree: variables, ports, caches of the host. The team declares them and the person allows them ([`crate::host`]); no other
+//! part of the host's environment is passed.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::team::{Cache, CacheMode, Team};
 /// Adds to a command what the team declared for all of them: variables, ports, caches.
 pub type Equip<'a> = dyn Fn(Request) -> Result<Request, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
-/// A cache or a variable that cannot be handed over.
+/// A cache or a variable that cannot be provided.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error(transparent)]
@@ -33,7 +33,7 @@ pub enum SetupError {
     NoRoom { to: String },
 }
 
-/// Whether the person allows everything the team declared. To be asked before anything is begun.
+/// Checks that the person allows everything the team declared. Call it before any work starts.
 pub fn check(
     team: &Team,
     person: &Person,
@@ -47,8 +47,8 @@ pub fn check(
     Ok(setup.caches.iter().try_for_each(|cache| directories.resolve(&cache.from).map(drop))?)
 }
 
-/// The variables of a command: those the team sets, those of the host it names, and the worktree's ports. `host` gives
-/// only what the person allows.
+/// Returns the variables of a command: those the team sets, those of the host it names, and the worktree's ports. `host` returns only
+/// variables that the person allows.
 pub fn variables(team: &Team, slot: u32, host: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let environment = &team.policy().setup.environment;
     let passed = environment.pass.iter().filter_map(|name| host(name).map(|value| (name.clone(), value)));

@@ -185,7 +185,7 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Notes that the names of a commit were looked at. A repository could ship links in these places: none is followed.
+/// Records that the names of a commit were checked. A repository could place links at these paths, so links are not followed.
 fn remember(root: &Path, base: &str) -> io::Result<()> {
     let mut at = root.to_owned();
     for name in [".worktrees", ".seen"] {
@@ -204,7 +204,7 @@ fn remember(root: &Path, base: &str) -> io::Result<()> {
     }
 }
 
-/// A person who commits there is told the form of commits too.
+/// Installs the hooks that check the form of a person's commits.
 pub fn set_hooks(worktree: &Worktree, form: &CommitForm) -> Result<(), StartError> {
     Ok(worktree.set_hooks(&person_hooks(form))?)
 }

@@ -95,8 +95,8 @@ impl<'a> Before<'a> {
         Ok(Taken { from: self.tip.clone(), to, commits, files, grown_bytes })
     }
 
-    /// Notes how much room the worktree takes now, without looking at every file again: what they took when they were last measured is
-    /// noted, and what the command changed is known. What was refused changed nothing.
+    /// Records the worktree's disk usage without inspecting every file again, from the last measured size and the changes of the command. A
+    /// refused command changed nothing.
     pub fn note_room(&self, taken: Option<&Taken>) -> Result<u64, TakeOverError> {
         let before = self.worktree.measured_files();
         let grown = taken.map_or(Some(0), |taken| taken.grown_bytes);

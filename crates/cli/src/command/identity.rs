@@ -37,7 +37,7 @@ pub(crate) enum Command {
     },
     /// Everybody who holds or held a credential
     List,
-    /// End an identity for good; what it approved or proposed and nobody started is void
+    /// Revoke an identity for good; its approvals and proposals of actions that have not started become void
     Revoke { name: String },
     /// On the host: end all passkeys of somebody who lost them
     #[command(

@@ -1,7 +1,7 @@
 //! `placet kill`: the switch that stops everything at once, and lets it go on.
 //!
-//! On the machine of the control plane, whoever owns the home stops everything by its stop socket: that takes no token and works while the
-//! control plane has no place for another connection. To let things go on somebody needs a token.
+//! On the machine of the control plane, the owner of the home stops everything through the stop socket. That needs no token and works while
+//! the control plane accepts no further connections. Resuming needs a token.
 
 use placet_control::{StopError, stop_by_socket};
 use placet_wire::api::{HaltRequest, OrganisationView};
@@ -41,7 +41,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
-/// By the stop socket of the home, if there is a home here, a control plane listens, and nobody named another one or a token.
+/// Stops through the home's stop socket. Returns `None` without a home, without a listening control plane, or if the caller named a server
+/// or a token.
 async fn stop_here(who: &Who, reason: &str) -> Result<Option<OrganisationView>, CliError> {
     if who.server.is_some() || who.token.is_some() {
         return Ok(None);
@@ -50,7 +51,7 @@ async fn stop_here(who: &Who, reason: &str) -> Result<Option<OrganisationView>, 
     match stop_by_socket(&home.stop_socket(), reason.to_owned()).await {
         Ok(view) => Ok(Some(view)),
         Err(StopError::NobodyThere { .. }) => Ok(None),
-        // Somebody else's home, where somebody with a token may still stop it.
+        // The home belongs to another user; a token may still stop it over HTTP.
         Err(StopError::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => Ok(None),
         Err(error @ StopError::Io { .. }) => {
             Err(CliError::failed(error.to_string()).hint("end the control plane itself; nothing goes on without it"))

@@ -80,7 +80,7 @@ enum Command {
     Exec(worktree::exec::Args),
     /// Work in the cage of a worktree by hand
     Shell(worktree::shell::Args),
-    /// Let a repository have what its setup asks of this machine
+    /// Trust a repository with what its setup requests of this machine
     Trust(worktree::trust::Args),
     /// All worktrees, as recorded and as they are on disk
     Status(worktree::status::Args),

@@ -1,5 +1,5 @@
-//! Whether a home that was found, and not named, is the caller's own. A repository can bring one along: its profiles would
-//! show the host to cages, and its settings would say where things are sent.
+//! Checks that a home that was found, and not named, belongs to the caller. A repository can contain one: its profiles would show the host
+//! to cages, and its settings would choose the server that data is sent to.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,8 +13,8 @@ use crate::error::{CliError, Code, chain};
 
 const NAME_IT: &str = "if you know that it is yours, name it with --home DIR or PLACET_HOME";
 
-/// Refuses a home of somebody else, and one that is part of a repository. Asked once in a process: a command looks for the
-/// home several times.
+/// Refuses a home of another user and one that is part of a repository. Checks once per process, because a command looks for the home
+/// several times.
 pub(super) fn check_own(dir: &Path) -> Result<(), CliError> {
     static CHECKED: OnceLock<PathBuf> = OnceLock::new();
     if CHECKED.get().is_some_and(|checked| checked == dir) {
@@ -39,7 +39,7 @@ fn check_repository(dir: &Path) -> Result<(), CliError> {
     let is_shipped = match Repository::find(&beside) {
         Ok(repository) => ships_home(&repository, &beside),
         Err(RepositoryError::NotFound(_)) => false,
-        // What cannot be told is not believed.
+        // Refuses if git cannot answer: an unchecked home is not trusted.
         Err(error) => {
             let message =
                 format!("whether `{}` is part of a repository cannot be told: {}", dir.display(), chain(&error));
@@ -53,8 +53,8 @@ fn check_repository(dir: &Path) -> Result<(), CliError> {
     Err(CliError::new(Code::Refused, message).hint(format!("remove it from the repository; {NAME_IT}")))
 }
 
-/// Whether the last commit has a home in this directory, also under a name that differs in case alone. A repository
-/// without a commit has nothing.
+/// True if the last commit contains a home in this directory, also under a name that differs only in letter case. False for a repository
+/// without commits.
 fn ships_home(repository: &Repository, beside: &Path) -> bool {
     let Ok(below) = beside.strip_prefix(repository.root()) else { return false };
     let tree = format!("HEAD:{}", below.display());

@@ -1,10 +1,10 @@
-// What a reviewer sees on a phone: the card more than what it is decided with, and each address whole.
+// A reviewer's view on a phone: the card takes more room than the decision, and no address is cut off.
 import { ask, assert, enter, finish, given, look, screen, shot } from './browser.mjs';
 
 const page = await screen({ viewport: { width: 390, height: 844 } });
 await enter(page, given.links[0]);
 
-// A quarter of the screen at most is the decision, wherever somebody stands in the card, and both ways to decide can be reached in it.
+// The decision takes at most a quarter of the screen at every scroll position, and both buttons can be reached.
 const bar = async () => (await page.locator('.card .decide').boundingBox()).height;
 const inSight = (name) => page.locator('.card .decide').getByRole('button', { name });
 for (const [what, path] of [['one', `/actions/${given.one}`], ['two', `/actions/${given.two}`], ['inbox', `/?action=${given.one}`]]) {
@@ -21,7 +21,7 @@ for (const [what, path] of [['one', `/actions/${given.one}`], ['two', `/actions/
   await shot(page, `on-a-phone-${what}`);
 }
 
-// Every host that a line names stands on one line, and nothing of an address is outside of the card.
+// Every host in a line is unbroken, and no part of an address lies outside the card.
 const HOSTS = `[...document.querySelectorAll('__IN__ .host')].map((host) => {
   const range = document.createRange();
   range.selectNodeContents(host);
@@ -36,7 +36,7 @@ const whole = async (where) => {
 await page.goto(`${given.url}/actions/${given.one}`);
 await whole('.card h1');
 await whole('.card .argv');
-// The list tells where it goes, however long what stands before it is.
+// The list shows the target even if the text before it is long.
 await page.goto(given.url);
 await whole('.row .what');
 await finish();

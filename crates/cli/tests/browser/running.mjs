@@ -29,7 +29,7 @@ async function runs(page, of, looks, hasKeys) {
   await send(page, button('End it for good'));
   await is('CANCELLED');
 
-  // Its budget is used up: it is given more, and goes on with that.
+  // The budget is used up: raises it and resumes the run.
   await open(of.used);
   await page.getByText('The budget is used up').waitFor();
   await page.locator('form#set-budget').getByLabel('Actions executed').fill('9');

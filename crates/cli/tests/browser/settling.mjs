@@ -65,7 +65,7 @@ async function settles(page, of, options) {
   await field(panel('Passkeys where two people are asked'), 'Reason').fill('not yet');
   await send(page, button('Demand them no longer'));
 
-  // One press does nothing: it is unfolded, and says why.
+  // One press stops nothing: the form is unfolded and asks for a reason.
   await page.locator('summary', { hasText: 'Stop everything' }).click();
   await field(panel('The switch'), 'Reason').fill('something is wrong');
   await send(page, page.locator('form#halt').getByRole('button'));

@@ -108,7 +108,7 @@ fn c4_a_team_begins_with_what_ships_and_its_own_file_counts() {
     assert!(world.cli(&["catalog", "show", "ours"]).ok().out().contains("/usr/bin/env"));
 }
 
-/// The first lines to type in a section of the documentation, as they stand there.
+/// Returns the first code block in a section of the documentation, unchanged.
 fn documented(section: &str) -> String {
     let docs = include_str!("../../../../docs/catalog.md");
     let (_, section) = docs.split_once(section).unwrap();
@@ -116,7 +116,7 @@ fn documented(section: &str) -> String {
     block.split_once("```").unwrap().0.to_owned()
 }
 
-/// Types lines into a shell that knows `placet`.
+/// Runs lines in a shell whose path contains `placet`.
 fn types(world: &World, lines: &str) -> Said {
     let placet = world.command(&[]).get_program().to_owned();
     let bin = world.path("bin");

@@ -1,4 +1,4 @@
-//! A disk that is full, with the ledger, the log and stderr on it; and then has room again. In a mount namespace of its own.
+//! Fills the disk that holds the ledger, the log and stderr, then frees it again. Runs in a mount namespace.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -24,7 +24,7 @@ fn serve_on_small_disk(world: &World) -> Process {
     process
 }
 
-/// Writes until nothing fits any more.
+/// Writes until the disk is full.
 fn fill(path: &PathBuf) {
     let mut file = File::create(path).unwrap();
     for size in [1 << 16, 1 << 12, 1] {
@@ -45,7 +45,7 @@ fn full_disk_is_survived_and_said() {
     let world = World::set_up();
     let mut serving = serve_on_small_disk(&world);
     world.cli(&["project", "new", "before"]).ok();
-    // Its disk, as it sees it.
+    // Path of the home's disk as the server process sees it.
     let root = PathBuf::from(format!("/proc/{}/root", serving.pid()));
     let disk = root.join(world.home().strip_prefix("/").unwrap());
     let filler = disk.join("filler");

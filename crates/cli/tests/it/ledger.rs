@@ -30,7 +30,7 @@ impl Watched {
         head["size"].as_u64().unwrap()
     }
 
-    /// The newest head as it was signed.
+    /// Returns the newest head as a signed note.
     fn note(&self) -> String {
         self.world.json("admin", &["ledger", "head"])["note"].as_str().unwrap().to_owned()
     }
@@ -164,7 +164,7 @@ fn kept_head_verifies_in_every_printed_form() {
     let kept = watched.world.cli(&["ledger", "head"]).ok();
     watched.world.write("plain.head", kept.out());
     watched.world.write("json.head", watched.world.cli(&["--json", "ledger", "head"]).ok().out());
-    // As versions before this one printed it.
+    // The format that older versions printed.
     watched.world.write("old.head", format!("{}\nkey {}\n", watched.note(), watched.key));
     watched.grow();
     let exported = watched.world.cli(&["--json", "ledger", "export", "copy"]).ok();

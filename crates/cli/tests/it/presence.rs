@@ -1,4 +1,4 @@
-//! A client gives its token to the control plane of its home alone, whatever else answers on a port.
+//! A client sends its token only to the control plane of its home, even if another process answers on a port.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,14 +9,14 @@ use crate::support::{Process, World};
 
 const START: Duration = Duration::from_secs(60);
 
-/// Somebody who listens where a control plane should, and keeps everything that is sent there. It ends with the test.
+/// A listener at the control plane's address that records everything sent to it. It ends with the test.
 struct Squatter {
     address: SocketAddr,
     heard: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Squatter {
-    /// Answers with these bytes, or has somebody else answer.
+    /// Answers with these bytes, or forwards to another server.
     fn start(answer: fn(&[u8], Option<SocketAddr>) -> Vec<u8>, behind: Option<SocketAddr>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, heard) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
@@ -41,7 +41,7 @@ impl Squatter {
     }
 }
 
-/// The head of a request.
+/// Reads the head of a request.
 fn request(socket: &mut TcpStream) -> Vec<u8> {
     let (mut asked, mut more) = (Vec::new(), [0; 1_024]);
     socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -58,7 +58,7 @@ fn says_it_is_well(_: &[u8], _: Option<SocketAddr>) -> Vec<u8> {
     b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n{\"status\":\"ok\"}".to_vec()
 }
 
-/// What the real control plane says to the same question.
+/// Relays the question to the real control plane and returns its answer.
 fn relays(asked: &[u8], behind: Option<SocketAddr>) -> Vec<u8> {
     let mut real = TcpStream::connect(behind.unwrap()).unwrap();
     let asked = String::from_utf8_lossy(asked).replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");

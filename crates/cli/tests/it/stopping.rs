@@ -1,4 +1,4 @@
-//! Stopping everything on the machine of the control plane: without a token, and while it has no place for another connection.
+//! Stopping everything on the machine of the control plane, without a token and while it accepts no further connections.
 
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::{Process, World};
 
-/// So few descriptors that a flood of a few hundred connections takes all places.
+/// Serves with so few descriptors that a few hundred connections use up all places.
 fn serve_with_few_descriptors(world: &World) -> Process {
     let serve = world.command(&["serve"]);
     let mut shell = Command::new("sh");
@@ -37,7 +37,7 @@ fn kill_needs_no_token_and_no_free_connection() {
     assert_eq!(socket.permissions().mode() & 0o777, 0o600);
     drop(held);
     assert!(serving.interrupt("TERM", Duration::from_secs(30)).success());
-    // Nobody listens: it is asked for over HTTP, which takes a token.
+    // Without a listener the command uses HTTP, which needs a token.
     world.cli(&["kill", "--all"]).exits(10);
 }
 

@@ -83,7 +83,7 @@ pub(crate) async fn lock_scope(
     new: NewScope,
 ) -> Result<(String, Scope), No> {
     caller.sees(id, "project")?;
-    // Every action names a tool: a run in such a scope could propose nothing, and its maker would learn it last.
+    // Every action names a tool. A run in a scope without tools could propose nothing, and its creator would notice late.
     if new.rules.tools.is_empty() {
         let why = format!(
             "the scope `{}` names no tools, so that nothing could be done in it; name some: tools = [\"cat\"]",

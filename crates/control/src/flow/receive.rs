@@ -77,7 +77,7 @@ pub(crate) async fn keep_blob(
     Ok(size_bytes)
 }
 
-/// Room for bytes that nothing names yet. They are counted before they are written, so that many at once find no more than there is.
+/// Reserves room for unnamed bytes. Counts them before they are written, so that concurrent uploads share one limit.
 async fn begin_upload(app: &App, caller: &Caller, project: ProjectId, size_bytes: u64) -> Result<Upload, No> {
     let upload = app.uploads().begin(caller.identity.id, project, size_bytes);
     let stored = app.store().unnamed(project, caller.identity.id).await.map_err(No::Fault)?;
@@ -116,7 +116,7 @@ async fn store(
         app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
         let kept = app.submit(actor, Command::KeepBlob { project, digest, size_bytes, secrets }, None).await;
         drop(keeping);
-        // No entry says that they are kept: whoever is refused must not fill the disk by it.
+        // No entry keeps these bytes: a refused upload must not fill the disk.
         if kept.is_err() {
             app.store().remove_unless_kept(digest).await.map_err(No::Fault)?;
         }

@@ -47,7 +47,7 @@ pub(crate) async fn expire(app: &App, actor: Actor, project: ProjectId) -> Resul
     remove(app, actor, project, found.expiry).await
 }
 
-/// First the entries, then the bytes.
+/// Removes the entries before the bytes.
 async fn remove(app: &App, actor: Actor, project: ProjectId, expiry: Expiry) -> Result<Expired, No> {
     let mut expired = Expired::default();
     for expiry in expiry.in_parts() {
@@ -59,8 +59,8 @@ async fn remove(app: &App, actor: Actor, project: ProjectId, expiry: Expiry) -> 
     Ok(expired)
 }
 
-/// Removes what was uploaded a day ago and was named by nothing since. It is looked for as everything else that is removed, so that whatever
-/// names it by then, in whichever way, keeps it.
+/// Removes uploads that are a day old and still unnamed. Uses the same search as other expired contents, so that an entry that names an
+/// upload by then keeps it.
 pub(crate) async fn forget_uploads(app: &App, project: ProjectId) -> Result<Expired, No> {
     let retention = Retention { evidence_days: Some(Days::ONE), results_days: None };
     let forgotten = app.store().forgotten_uploads(project, Days::ONE.before(app.store().now())).await;

@@ -27,7 +27,7 @@ pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<
     found(app, caller, id, Founding { parent: new.parent, allowance, ..founding }).await
 }
 
-/// Says which scopes there are instead.
+/// Refuses an unknown scope and lists the existing ones.
 async fn no_scope(app: &App, project: ProjectId, given: &str) -> Result<No, No> {
     let versions = app.store().scopes(project).await.map_err(No::Fault)?;
     let names: BTreeSet<String> = versions.into_iter().map(|scope| scope.name).collect();

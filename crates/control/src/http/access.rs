@@ -50,7 +50,7 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: R
     next.run(request).await
 }
 
-/// Whose connection it is from here on: whoever is known keeps it while strangers come and go.
+/// Assigns the connection to the identity: an authenticated caller keeps it when strangers compete for places.
 pub(super) fn note_holder(request: &Request, identity: IdentityId) {
     if let Some(place) = request.extensions().get::<Place>() {
         place.belongs_to(identity);

@@ -51,7 +51,7 @@ fn request_digest(parts: &Parts, body: &[u8]) -> Digest {
     Digest::of(&[&head, body].concat())
 }
 
-/// Bytes as they are, for evidence, with the place that they have in memory.
+/// Unparsed bytes of evidence, with the place that they occupy in memory.
 pub(super) struct Raw(pub(super) Bytes, pub(super) Share);
 
 impl FromRequest<App> for Raw {

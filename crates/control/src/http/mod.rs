@@ -45,7 +45,7 @@ pub use openapi::api_document;
 pub(crate) use pages::{Looks, Marks, Names, News, Passwords, Questions, spread_news};
 pub(crate) use router::router;
 
-/// What is told of the organisation, budget included.
+/// Converts the organisation, including its budget, for responses.
 pub(crate) fn organisation_view(organisation: Organisation) -> api::OrganisationView {
     view::organisation(organisation)
 }

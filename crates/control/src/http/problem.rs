@@ -74,7 +74,7 @@ impl IntoResponse for Failure {
         if self.code == "too_many_questions" {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
         }
-        // Workers take seconds.
+        // Workers free a place within seconds.
         if self.code == "too_many_actions" {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
@@ -106,7 +106,7 @@ impl From<No> for Failure {
     }
 }
 
-/// As long as it lasts, everything that only reads goes on.
+/// Reading continues to work while the disk is full.
 pub(super) const NO_ROOM: &str =
     "no room is left on the disk of the control plane; nothing was changed; free some space there and repeat it";
 

@@ -86,7 +86,7 @@ pub(crate) struct Route {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) takes: Takes,
     pub(crate) gives: Option<(u16, Shape)>,
-    /// What it may answer instead, without a body, and when.
+    /// Alternative status codes without a body, each with its condition.
     pub(crate) instead: Vec<(u16, &'static str)>,
     pub(crate) handler: MethodRouter<App>,
 }
@@ -165,7 +165,7 @@ impl Route {
         Self { takes: Takes::Free, ..self }
     }
 
-    /// Another good answer, which has no body.
+    /// Adds an alternative success response without a body.
     pub(crate) fn or(mut self, status: u16, when: &'static str) -> Self {
         self.instead.push((status, when));
         self

@@ -84,7 +84,7 @@ async fn wrong_method(State(app): State<App>, request: Request) -> Response {
     unanswered(&app, request, wrong).await
 }
 
-/// Nothing is answered under a name of strangers, with or without a token.
+/// Refuses requests for foreign host names, with or without a token.
 async fn under_own_name(State(app): State<App>, request: Request, next: Next) -> Response {
     match needs_own_host(&request, app.settings().public_url.as_ref()) {
         Ok(()) => next.run(request).await,

@@ -16,11 +16,11 @@ use crate::app::App;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HealthQuery {
-    /// At most 64 characters of your own, fresh for each time: they are signed together with the address that you came to.
+    /// A fresh nonce of at most 64 characters; the server signs it together with the address that you dialled.
     question: Option<String>,
 }
 
-/// Also proves whose control plane this is, to whoever asks: that is how a client knows it before it sends a token.
+/// Also proves the identity of this control plane to any caller, so that a client can verify it before it sends a token.
 pub(super) async fn health(
     State(app): State<App>,
     Query(query): Query<HealthQuery>,

@@ -97,7 +97,8 @@ impl TokenKeys {
     }
 }
 
-/// While everything is stopped, no run is at work. One that waits for people is: its agent may think meanwhile.
+/// True if the run may call models. A halt stops every run; a run that only waits for people continues, because its agent may plan its next
+/// step.
 const fn is_at_work(run: &Run) -> bool {
     matches!(run.status, RunStatus::Executing) && !run.clock.halted
 }

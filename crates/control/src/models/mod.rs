@@ -43,7 +43,7 @@ pub(crate) use planner::{MOST as MOST_FOR_A_PLAN, NoPlan, Steps, ask, speaks};
 pub(crate) use recorder::settle_what_was_lost;
 pub(crate) use words::body_of as words_in;
 
-/// Where the wire formats carry a key.
+/// Headers in which the wire formats carry a key.
 const KEY_HEADERS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 
 /// The gateway of this control plane.
@@ -69,7 +69,7 @@ impl Models {
         path.starts_with("/v1/") || path.starts_with("/v1beta/")
     }
 
-    /// Whose connection it is from here on, if the key that was shown is somebody's token. What the key opens is found out later.
+    /// Assigns the connection to an identity if the key is one of its tokens. The permissions of the key are checked later.
     pub(crate) fn note_holder(app: &App, request: &Request) -> impl Future<Output = ()> + Send + use<> {
         let place = request.extensions().get::<Place>().cloned();
         let shown = KEY_HEADERS.iter().find_map(|name| request.headers().get(*name)?.to_str().ok());

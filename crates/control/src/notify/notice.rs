@@ -101,7 +101,7 @@ fn of_action(id: ActionId, event: &ActionEvent) -> Option<Told> {
             let (tier, deadline) = (Some(verdict.tier()), Some(*deadline));
             Some(Told { tier, deadline, ..Told::of(What::Action, subject) })
         }
-        // It is asked about again.
+        // Both events ask people about the action again.
         ActionEvent::ToBePerformed { deadline, .. } | ActionEvent::ApprovalsVoided { deadline, .. } => {
             Some(Told { deadline: Some(*deadline), ..Told::of(What::Action, subject) })
         }

@@ -1,5 +1,5 @@
-//! Removes contents whose time has come, once a day, where the settings say so, and every hour what was uploaded a day ago and nothing has
-//! named. And finishes, at every start, what was interrupted between
+//! Removes expired contents once a day if the settings ask for it, and day-old unnamed uploads every hour. At every start it finishes a
+//! removal that was interrupted between
 //! an entry and the bytes.
 //!
 //! The first time is an hour after the start: whoever made a mistake in the settings has that long to notice.
@@ -39,14 +39,14 @@ pub(super) async fn run(app: App) {
     }
 }
 
-/// Whoever uploads without end is bounded, and gets room again when nothing has named it for a day.
+/// Removes old unnamed uploads in all projects, so that an identity at its upload limit gets room again after a day.
 async fn forget_everywhere(app: &App) -> Result<(), No> {
     for project in app.store().projects().await.map_err(No::Fault)? {
         match forget_uploads(app, project.id).await {
             Ok(expired) if expired.removed > 0 => {
                 tracing::info!(project = %project.id, removed = expired.removed, "uploads that nothing named were removed");
             }
-            // Everything is stopped, or what is preserved has just changed.
+            // A halt, or contents that were just preserved, refuse the removal; the next round retries it.
             Ok(_) | Err(No::Refused(_)) => {}
             Err(no) => return Err(no),
         }

@@ -1,4 +1,4 @@
-//! Many connections that send nothing, or only half of a request: those with a token still get through.
+//! Many connections that send nothing, or half a request: callers with a token still get through.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::person::Answer;
 use crate::scenario::{Scenario, Setup};
 
-/// Far less than any timeout of a request head: whoever is answered within it did not wait for one.
+/// Far below any timeout of a request head: an answer within this time did not wait for one.
 const SOON: Duration = Duration::from_secs(4);
 
 fn with_places(connections: usize) -> Setup {
@@ -24,7 +24,7 @@ async fn flood(app: &Scenario, count: usize, beginning: &str) -> Vec<TcpStream> 
     let mut sockets = Vec::new();
     for _ in 0..count {
         let mut socket = TcpStream::connect(app.address()).await.unwrap();
-        // The server may have ended it already.
+        // The server may have closed it already.
         let _ = socket.write_all(beginning.as_bytes()).await;
         sockets.push(socket);
     }
@@ -82,7 +82,7 @@ async fn slow_anonymous_bodies_leave_room_for_requests() {
     let form = "POST /enter HTTP/1.1\r\nhost: 127.0.0.1\r\norigin: http://127.0.0.1\r\n\
         content-type: application/x-www-form-urlencoded\r\ncontent-length: 60\r\n\r\nname=";
     let held = flood(&app, 64, form).await;
-    // Each of them is being read by now, or was turned away.
+    // By now the server reads each of them or has refused it.
     let mut first = [0; 64];
     let _ = tokio::time::timeout(Duration::from_millis(300), held[0].peek(&mut first)).await;
     for _ in 0..5 {

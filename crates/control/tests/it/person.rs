@@ -91,7 +91,7 @@ impl Person {
     }
 }
 
-/// Panics if the API answers with something good that its document does not name. Problems are documented for every route at once.
+/// Panics if the API returns a success that its document does not list. Problems are documented once for all routes.
 fn assert_documented(asked: &str, status: u16) {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     let (method, path) = asked.split_once(' ').expect("a method and a path");
@@ -109,7 +109,7 @@ fn assert_documented(asked: &str, status: u16) {
     assert!(responses.get(status.to_string()).is_some(), "{asked}: {status} is not in the API document: {responses}");
 }
 
-/// Whether a path is one of those that a template with `{names}` stands for.
+/// True if the path matches a template with `{names}`.
 fn fits(template: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (template.split('/'), path.split('/'));
     let alike = |(wanted, given): (&str, &str)| wanted.starts_with('{') || wanted == given;

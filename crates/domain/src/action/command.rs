@@ -128,7 +128,7 @@ impl ActionCommand {
         }
     }
 
-    /// Whether the action may begin or cease to wait for people by it.
+    /// Checks whether this command can start or end the action's wait for people.
     pub const fn may_move(&self) -> bool {
         match self {
             Self::Propose { .. }

@@ -39,17 +39,17 @@ pub struct Setting<'a> {
     pub now: Timestamp,
 }
 
-/// What is known of those who could take an action up, where its time is over.
+/// Availability of workers for an action whose deadline has passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Workers {
-    /// One asked for work and found none since the action was approved, or none is at work at all: it could have been taken up.
+    /// The action could have been leased: an eligible worker asked for work and got none since the approval, or no worker has a lease.
     #[default]
     Free,
-    /// All that could take it up were at work on others.
+    /// No eligible worker was idle since the approval, and at least one worker has a lease.
     Busy,
 }
 
-/// An approval that waits for a worker counts for a day at most: what was approved then is not what somebody would look at now.
+/// Maximum age of an approval that waits for a worker. After a day the reviewer's view of the action is out of date.
 const LONGEST_POSTPONED_MS: u64 = 24 * 3_600_000;
 
 /// Who signs with a passkey where two people are asked.
@@ -285,7 +285,7 @@ pub(super) fn approve(state: &ActionState, seen: Digest, proof: Option<&Proof>, 
         ));
     }
     let single_operator = independence(state, reviewer, setting.run.separation)?;
-    // Whoever is kin to an earlier approver is the same person's other hand.
+    // A relative of an earlier approver does not count as a second person.
     if state.approvals.iter().any(|approval| reviewer.is_kin_of(approval.reviewer, &approval.lineage)) {
         return Err(Refusal::SamePerson);
     }
@@ -293,7 +293,7 @@ pub(super) fn approve(state: &ActionState, seen: Digest, proof: Option<&Proof>, 
     let last = if state.approvals_missing() <= 1 { Last::Yes } else { Last::No { undecided_until: state.deadline } };
     let mut approved = approved(reviewer, seen, single_operator, last, setting);
     if let ActionEvent::Approved { approval, .. } = &mut approved {
-        // An earlier one may end sooner, where the one after it was voided: together they hold no longer than each.
+        // An earlier approval may expire sooner if a later one was voided. The set expires with its earliest approval.
         let soonest = state.approvals.iter().map(|earlier| earlier.expires_at).min();
         approval.expires_at = soonest.map_or(approval.expires_at, |soonest| soonest.min(approval.expires_at));
         approval.signing = proof.map(|proof| Box::new(proof.signing()));
@@ -435,7 +435,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     if permit.attempt() != state.attempt {
         return Err(PermitFlaw::OtherAttempt.into());
     }
-    // Not spent, and not to be spent: whoever stood behind it was revoked.
+    // The permit is unused but void: the identity that approved or proposed the action was revoked.
     if state.voided_attempt == Some(permit.attempt()) {
         return Err(Refusal::not_now("started", state.status.as_str(), "who approved or proposed it was revoked"));
     }
@@ -556,8 +556,8 @@ pub(super) fn first_approval(
     Some(approved(reviewer, state.review(), single_operator, last, setting))
 }
 
-/// Whoever floods the workers must not have other people's work expire: the time of an approved action stands still while no worker is
-/// free for it. Whatever else keeps it from being taken up does not count, and what nobody could take up by now lapses.
+/// Extends the deadline of an approved action while all workers are busy, so that a flood of actions cannot expire other agents' work.
+/// Only a lack of workers extends the deadline; an action that could not be leased for another reason expires.
 fn postponed(state: &ActionState, setting: &Setting<'_>) -> Option<ActionEvent> {
     let latest = state.approved_at?.plus_ms(LONGEST_POSTPONED_MS);
     let is_ready = state.status == Status::Approved

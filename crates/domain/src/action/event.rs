@@ -62,7 +62,7 @@ pub enum ActionEvent {
         /// Whether this was the last approval that was missing.
         complete: bool,
     },
-    /// Whoever approved it, or had it performed or tried again, was revoked before it was started: that does not count any more.
+    /// An identity that approved the action, or had it performed or retried, was revoked before the start. Its decisions are void.
     ApprovalsVoided {
         of: IdentityId,
         reason: String,
@@ -116,7 +116,7 @@ pub enum ActionEvent {
         started: bool,
     },
     DeadlineLapsed,
-    /// Its time was over while no worker was free for it: it may still be taken up, until then.
+    /// The deadline passed while no worker was free. The action can be leased until the new deadline.
     Postponed {
         deadline: Timestamp,
     },
@@ -124,7 +124,7 @@ pub enum ActionEvent {
         resolution: Resolution,
         reason: String,
         deadline: Timestamp,
-        /// Who decided it. Older entries do not say it.
+        /// Reviewer who decided. `None` in older entries, which did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<IdentityId>,
     },

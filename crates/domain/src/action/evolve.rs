@@ -83,7 +83,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         }
         ActionEvent::Rehearsed => {
             action.performing = false;
-            // Why it is not performed after all, if it was to be.
+            // Reason why a planned performance was cancelled, if there was one.
             let because = action.because.take();
             end(action, Status::Rehearsed, because.as_ref());
         }
@@ -145,14 +145,15 @@ fn judged(action: &mut ActionState, verdict: &Verdict, review: Digest, deadline:
     await_decision(action, deadline, at);
 }
 
-/// A worker that holds its permit must not start it any more.
+/// Voids the permit of the current attempt, so that the worker that holds it cannot start the action.
 fn note_voided_permit(action: &mut ActionState) {
     if action.status == Status::Leased {
         action.voided_attempt = Some(action.attempt);
     }
 }
 
-/// Others' approvals stay: they said yes to the same digest. What was to be tried again only by this person's word is interrupted again.
+/// Removes the approvals of a revoked identity. Other approvals stay, because they are for the same digest. An action whose retry
+/// only this identity ordered becomes interrupted again.
 fn void_approvals(action: &mut ActionState, of: IdentityId, reason: &str, deadline: Timestamp, at: Timestamp) {
     note_voided_permit(action);
     action.approvals.retain(|approval| approval.reviewer != of);

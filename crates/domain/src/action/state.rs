@@ -126,10 +126,10 @@ pub struct ActionState {
     /// It was rehearsed first, and is done because a reviewer said so.
     #[serde(default)]
     pub performing: bool,
-    /// Who had it performed or tried again: where the policy asks nobody, it rests on their word alone.
+    /// Reviewer who had the action performed or retried. Where the policy asks for no approval, the action depends on this decision alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vouched_by: Option<IdentityId>,
-    /// The attempt whose permit was voided before it was spent.
+    /// Attempt whose permit was voided before a worker redeemed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voided_attempt: Option<u32>,
     pub verdict: Verdict,
@@ -141,7 +141,7 @@ pub struct ActionState {
     pub approvals: Vec<Approval>,
     /// Until when it may be decided, or taken up.
     pub deadline: Timestamp,
-    /// Since when a worker may take it up; nothing while none may, or where older entries do not say it.
+    /// Time at which the action was last approved; kept if the approval is voided. `None` until an approval is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_at: Option<Timestamp>,
     /// How often it was leased; the number of the current attempt is the fencing token of all its reports.

@@ -18,7 +18,7 @@ pub struct Asking {
     /// So many they may ask within the time below, before the run stands still until a person has looked at it.
     pub most_asked: u32,
     pub asked_within_ms: u64,
-    /// So many actions of one agent and its family of runs may wait, for people or for workers.
+    /// Maximum number of actions of one agent and its family of runs that may wait for people or for workers.
     pub most_waiting: u32,
     /// So many decisions one person makes on pages within the time below, before each further yes takes the tool's name.
     pub most_decided: u32,
@@ -69,7 +69,7 @@ impl Default for Asking {
             // One every fifteen seconds, by one agent alone.
             most_asked: 40,
             asked_within_ms: TEN_MINUTES_MS,
-            // A few seconds of work for the workers of one machine, and more than an agent can have use for at once.
+            // A few seconds of work for the workers of one machine, and more than an agent can use at a time.
             most_waiting: 500,
             // Ten seconds for each, without a pause.
             most_decided: 60,

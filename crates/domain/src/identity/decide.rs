@@ -200,8 +200,8 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// A name that is typed after `--as` and `--agent` and stands in messages: no blank and no sign that a shell reads as its own. What older
-/// ledgers hold keeps its name.
+/// Checks the name of a new identity. Users type it after `--as` and `--agent`, and messages show it, so it has no blanks and no
+/// shell metacharacters. Identities in older ledgers keep their names.
 pub fn check_new_name(name: &str) -> Result<(), Refusal> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+');
     if name.chars().all(plain) {

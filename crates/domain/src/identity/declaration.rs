@@ -12,9 +12,9 @@ use super::{Actor, Identity, IdentityEvent, Role};
 use crate::digest::Digest;
 use crate::refusal::Refusal;
 
-/// Names of versions, hosts and facilities are shorter.
+/// Maximum length of the name of a version, host or facility. Real names are shorter.
 const LONGEST_WORDS: usize = 200;
-/// What it means for cages that something is missing is a sentence or two; 32 of these fit into one entry of the ledger.
+/// Maximum length of the effect of a missing facility: one or two sentences. 32 of these fit into one ledger entry.
 const LONGEST_MEANING: usize = 500;
 /// More kinds of cage than any team tells apart, and more facilities than are looked for.
 const MOST_PROFILES: usize = 64;
@@ -68,7 +68,7 @@ impl CageTier {
 }
 
 impl CageStanding {
-    /// The same within what is taken: programs of the system say why they failed at any length.
+    /// Truncates the lists and texts to the limits of a declaration, because error texts of system programs have any length.
     #[must_use]
     pub fn within_bounds(mut self) -> Self {
         self.missing.truncate(MOST_MISSING);
@@ -79,7 +79,7 @@ impl CageStanding {
     }
 }
 
-/// Shortens a text that is too long, between two characters, and says so at its end.
+/// Truncates a text that is too long at a character boundary and marks the cut with an ellipsis.
 fn cut(text: &mut String, most: usize) {
     const MARK: char = '…';
     if text.len() > most {

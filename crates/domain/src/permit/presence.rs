@@ -1,8 +1,8 @@
-//! Proof that a control plane is the one a home belongs to: it signs a caller's question together with the address that the caller's
-//! connection came to. Signed by the key of permits, for a purpose of its own.
+//! Proof that a control plane belongs to a home: it signs the caller's question together with the address at which the connection
+//! arrived. It uses the permit key with a separate purpose.
 //!
-//! Whoever listens on somebody else's port cannot answer, and cannot have the real control plane answer for it either: that one signs its
-//! own address, which is not the one that the caller dialled.
+//! A process that listens on another's port cannot produce the proof. It cannot relay the question to the real control plane either,
+//! because that one signs its own address, which differs from the one that the caller dialled.
 
 use std::net::SocketAddr;
 
@@ -13,9 +13,9 @@ use crate::canonical;
 use crate::refusal::PermitFlaw;
 
 const PURPOSE: &[u8] = b"placet/presence/v1\n";
-/// Longer questions are none of ours, and are not signed.
+/// Maximum length of a question. Our clients send shorter ones; longer ones are not signed.
 pub const LONGEST_QUESTION: usize = 64;
-/// Question, address and signature in base64, with room to spare.
+/// Maximum length of a token: question, address and signature in base64, with room to spare.
 const LONGEST_TOKEN: usize = 512;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ struct Presence {
 }
 
 impl PermitSigner {
-    /// Signs a question for the address at which it arrived. Nothing for a question that is too long.
+    /// Signs a question for the address at which it arrived. Returns `None` if the question is too long.
     pub fn sign_presence(&self, question: &str, address: SocketAddr) -> Option<String> {
         let presence = Presence { question: question.to_owned(), address };
         (question.len() <= LONGEST_QUESTION).then(|| self.token(PURPOSE, &canonical::to_bytes(&presence)))
@@ -34,7 +34,7 @@ impl PermitSigner {
 }
 
 impl PermitVerifier {
-    /// Whether this is an answer to this question by whoever answers at this address.
+    /// Checks that the token answers this question and was signed for the dialled address.
     pub fn check_presence(&self, token: &str, question: &str, dialled: SocketAddr) -> Result<(), PermitFlaw> {
         if token.len() > LONGEST_TOKEN {
             return Err(PermitFlaw::Malformed);

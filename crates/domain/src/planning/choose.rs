@@ -37,17 +37,17 @@ pub struct Ranked {
     pub because: String,
 }
 
-/// Who starts the agent of a run.
+/// Party that starts the agent of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Starter {
-    /// Placet, by the program that its entry names.
+    /// Placet starts the program that the entry names.
     Entry,
-    /// Whoever makes the run: they named a program, or an agent that comes by itself. An entry needs no program then.
+    /// The caller named a program, or an external agent that attaches by itself. The entry then needs no program.
     Caller,
 }
 
-/// Chooses among those that fit one with a program of its own before one without, then the one with the least power beyond the
-/// need, then the cheapest and the fastest in the worst case, then the first by id.
+/// Chooses an entry that fits the task. Entries with a program rank first, then those with the least power beyond the need, then the
+/// cheapest and the fastest in the worst case, then the first by id.
 pub fn choose(
     task: &Task,
     subtasks: &[Subtask],
@@ -90,7 +90,7 @@ struct Candidate<'c> {
 }
 
 impl Candidate<'_> {
-    /// What a team set up with a program is meant before what ships without one.
+    /// Sort key. Entries that a team set up with a program rank before those that ship without one.
     fn key(&self) -> (bool, usize, u64, u64, &EntryId) {
         let (worst, is_bare) = (&self.worst, self.entry.is_startable().is_err());
         (is_bare, self.surplus, worst.usd_micros, worst.wall_ms, &self.entry.id)

@@ -24,12 +24,12 @@ pub struct Plan {
     pub estimate: Estimate,
 }
 
-/// Plans for an agent that Placet starts by its entry.
+/// Plans for an agent that Placet starts with the program of its entry.
 pub fn plan(intent: &Intent, catalogue: &Catalogue, templates: &Templates) -> Result<Plan, PlanRefusal> {
     plan_started_by(Starter::Entry, intent, catalogue, templates)
 }
 
-/// The same, where it is said who starts the agent.
+/// Plans for an agent that the given party starts.
 pub fn plan_started_by(
     starter: Starter,
     intent: &Intent,

@@ -30,7 +30,7 @@ impl Preparation {
         Self::started_by(Starter::Entry, intent, catalogue, templates)
     }
 
-    /// The same, where it is said who starts the agent.
+    /// Prepares a run whose agent the given party starts.
     pub fn started_by(
         starter: Starter,
         intent: Intent,

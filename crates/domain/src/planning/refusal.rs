@@ -52,7 +52,7 @@ pub enum PlanRefusal {
     #[error("{}{}", lacking(.table), remedy(.bare.as_ref()))]
     NobodyFits {
         table: Vec<Row>,
-        /// Who would fit if somebody brought a program.
+        /// Entry that would fit if the caller named a program or an agent.
         bare: Option<EntryId>,
     },
 }
@@ -78,7 +78,7 @@ fn lacking(table: &[Row]) -> String {
     )
 }
 
-/// What to do about an entry that lacks nothing but a program, as all do that ship without one.
+/// Renders the remedy for an entry that lacks only a program, like every entry that ships with Placet.
 fn remedy(bare: Option<&EntryId>) -> String {
     let Some(agent) = bare else { return String::new() };
     format!(

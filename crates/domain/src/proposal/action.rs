@@ -384,7 +384,7 @@ fn sorted_files(files: &[FileOperand]) -> Result<Vec<FileOperand>, Unsealable> {
 fn sorted_outputs(outputs: &[String], files: &[FileOperand]) -> Result<Vec<String>, Unsealable> {
     at_most("outputs", outputs.len(), MOST_FILES)?;
     distinct_paths(outputs.iter().map(String::as_str))?;
-    // A program may change a file that it is given and hand it back: one path in both lists is fine.
+    // A program may change an input file and return it as an output, so the same path may be in both lists.
     let all: BTreeSet<&str> =
         files.iter().map(|file| file.path.as_str()).chain(outputs.iter().map(String::as_str)).collect();
     no_path_in_the_way(&all)?;
@@ -404,8 +404,8 @@ fn distinct_paths<'a>(paths: impl Iterator<Item = &'a str>) -> Result<(), Unseal
     Ok(())
 }
 
-/// Whether all of them can be files of one workspace, also where the file system ignores letter case. Found out only
-/// when they are laid down, a person would have approved what cannot be done.
+/// Checks that all paths can be files of one workspace, also on a file system that ignores letter case. A check at execution time
+/// would be too late: a reviewer would already have approved an action that cannot be executed.
 fn no_path_in_the_way(paths: &BTreeSet<&str>) -> Result<(), Unsealable> {
     let mut folded: BTreeMap<String, &str> = BTreeMap::new();
     for path in paths {

@@ -22,7 +22,7 @@ impl ActionSpec {
     }
 }
 
-/// As much as is read in passing, and in any case where it goes: a host that the cut would hide or divide is told behind it.
+/// Truncates a title but always shows its destination: a host that the cut would hide or divide is appended.
 fn cut(whole: &str, begun: &str) -> String {
     let Some(origin) = origins(whole).find(|origin| origin.end > begun.len()) else { return format!("{begun}…") };
     let before = whole.get(..origin.start.min(begun.len())).unwrap_or(begun);
@@ -31,7 +31,7 @@ fn cut(whole: &str, begun: &str) -> String {
     format!("{before}{gap}{shown}…")
 }
 
-/// Where scheme and host of each address in it stand.
+/// Finds the ranges of scheme and host of each address in a text.
 fn origins(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.match_indices("://").map(|(at, mark)| {
         let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -2,10 +2,10 @@
 //! undecided, and how many may be asked within a while. Both count for an agent and its whole family of runs, so that more runs, or
 //! taking back and asking again, win nothing.
 //!
-//! A third bound is on everything that an agent has waiting, for people or for workers: what needs no person takes workers all the same.
+//! A third bound limits all actions of an agent that wait, for people or for workers: automatic actions occupy workers too.
 //!
-//! Pure: what was counted is loaded with the command, in the transaction that would add the next question. Nothing is decided about any
-//! single question.
+//! Pure: the counts are loaded with the command, in the transaction that would add the next question. This module never decides a single
+//! question.
 
 use super::event::RunEvent;
 use super::gate::GateKind;
@@ -22,7 +22,7 @@ use crate::time::Timestamp;
 pub struct Questions {
     /// How many of its questions wait in runs that are not over.
     pub undecided: u64,
-    /// How many of its actions wait for people or for workers.
+    /// Number of its actions that wait for people or for workers.
     pub waiting: u64,
     /// How many were asked lately, whatever became of them.
     pub lately: u64,

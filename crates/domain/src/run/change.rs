@@ -24,7 +24,7 @@ use crate::scope::{PathRuling, ScopePath};
 use crate::text::spelled_out;
 use crate::time::Timestamp;
 
-/// A refusal is read by a person: more paths than this are counted.
+/// Maximum number of paths in a refusal, which a person reads. Further paths are only counted.
 const MOST_NAMED: usize = 10;
 
 /// Who asks, and when.
@@ -417,14 +417,14 @@ fn approve_results(
     Ok(RunEvent::ResultsApproved { seen, single_operator, exported })
 }
 
-/// Refuses to let anything out that the scope does not allow. Workers undo such changes, and a worker may be wrong or lie.
+/// Refuses to export paths that the scope does not allow. Workers undo such changes, but a worker may be wrong or lie.
 fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>) -> Result<(), Refusal> {
     let outside = |path: &str| match ScopePath::new(path.as_bytes()) {
         Ok(path) => !matches!(run.scope.judge_path(&path), PathRuling::Allowed { .. }),
         Err(_) => true,
     };
     let outputs = run.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
-    // Only who takes everything takes the removals too.
+    // Removals are exported only if the reviewer accepts all outputs.
     let removed = run.removed.iter().filter(|_| chosen.is_none()).map(String::as_str);
     let paths: Vec<&str> =
         outputs.map(|output| output.path.as_str()).chain(removed).filter(|path| outside(path)).collect();

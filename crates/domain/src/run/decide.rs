@@ -232,11 +232,11 @@ fn is_its_host(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     if run.host == Some(identity.id) { Ok(false) } else { Err(Refusal::OtherHost) }
 }
 
-/// A reviewer who is not kin to whoever made the run or wrote its plan, nor stands behind its agent; or, where one person works alone,
+/// Requires a reviewer unrelated to the creator of the run, the author of its plan and its agent; or, where one person works alone,
 /// that person. Never the agent itself, nor whoever the agent made.
 fn independent_reviewer(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     has(identity, Role::Reviewer)?;
-    // Whoever is kin to an author would decide on their own plan with another's hand.
+    // A relative of an author does not count as a second person.
     let wrote = |by: Option<IdentityId>, lineage| by.is_some_and(|by| identity.is_kin_of(by, lineage));
     let author = wrote(run.created_by, &run.creator_lineage) || wrote(run.submitted_by, &run.submitter_lineage);
     let kin = identity.is_kin_of(run.agent, &run.agent_lineage);

@@ -35,7 +35,7 @@ pub enum RunEvent {
         agent: IdentityId,
         agent_lineage: Lineage,
         created_by: Option<IdentityId>,
-        /// Everybody its creator descends from.
+        /// Ancestors of the creator.
         #[serde(default, skip_serializing_if = "Lineage::is_empty")]
         creator_lineage: Lineage,
     },
@@ -50,7 +50,7 @@ pub enum RunEvent {
     Submitted {
         plan: Vec<String>,
         by: Option<IdentityId>,
-        /// Everybody the author of the plan descends from.
+        /// Ancestors of the plan's author.
         #[serde(default, skip_serializing_if = "Lineage::is_empty")]
         lineage: Lineage,
     },
@@ -60,7 +60,7 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<IdentityId>,
     },
-    /// Whoever approved the plan was revoked before the run was started: it waits for approval again.
+    /// The reviewer who approved the plan was revoked before the run was started. The plan waits for approval again.
     PlanApprovalVoided {
         reason: String,
     },
@@ -134,9 +134,9 @@ pub enum RunEvent {
         reason: String,
     },
     Resumed,
-    /// All that it has under way waits for people: its clock stands still.
+    /// Every open action of the run waits for people: its clock is stopped.
     WaitingForPeople,
-    /// Something of it is under way again, or nothing waits.
+    /// An action of the run is in progress again, or none waits: its clock may run.
     WaitingOver,
     /// Everything was stopped while it was at work: its clock stands still.
     Halted,

@@ -145,7 +145,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::WaitingForPeople => change_clock(run, at, |clock| clock.waits = true),
         RunEvent::WaitingOver => change_clock(run, at, |clock| clock.waits = false),
         RunEvent::PlanApproved { by, .. } => run.plan_approved_by = *by,
-        // Whoever decides again decides on a new standstill.
+        // The next decision is about a new standstill.
         RunEvent::PlanApprovalVoided { .. } => {
             run.plan_approved_by = None;
             stand_still(run, Standstill { asks: Question::Plan, since: at }, None);
@@ -314,7 +314,7 @@ fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
 /// The plan stands where it stood then; what was spent since stays spent, and what was held is settled by whoever holds it.
 fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.restoring = Some(to);
-    // What waited was proposed before, and is void.
+    // The waiting actions were proposed before the rollback and are void.
     run.clock.waits = false;
     run.snapshot_asked = false;
     run.rollbacks = run.rollbacks.saturating_add(1);
@@ -332,8 +332,8 @@ fn change_clock(run: &mut Run, at: Timestamp, change: impl FnOnce(&mut WorkClock
     keep_time(run, at);
 }
 
-/// Starts the clock where work begins and stops it where it ends or only waits for people; the time at work is part of what is spent,
-/// beside that of the runs that it paid for.
+/// Starts the clock when work begins and stops it when work ends or only waits for people. The working time counts as spent, together
+/// with that of the runs that this run pays for.
 fn keep_time(run: &mut Run, at: Timestamp) {
     let works = run.status == RunStatus::Executing && !run.clock.waits && !run.clock.halted;
     let since = works.then_some(at);

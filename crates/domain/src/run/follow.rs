@@ -69,7 +69,7 @@ pub fn follow(
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
 }
 
-/// How many other actions of the run wait for people, and how many are approved or under way. Only those since its last rollback.
+/// Number of other actions of the run that wait for people, and that are approved or in progress, since its last rollback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Beside {
     pub waiting: u64,
@@ -77,7 +77,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// The same with one more action of the run, as it stands.
+    /// Adds one action of the run in its current state.
     #[must_use]
     pub fn and(self, run: &Run, action: &ActionState) -> Self {
         if action.rollbacks != run.rollbacks {
@@ -102,8 +102,8 @@ impl Beside {
     }
 }
 
-/// Stops the clock of the run while all that it has under way waits for people, and starts it again. An action at whose checkpoint the run
-/// stands is not counted: there the clock stands anyway.
+/// Stops the clock of the run while every open action waits for people, and restarts it afterwards. The action at whose checkpoint the
+/// run waits is not counted: the checkpoint has already stopped the clock.
 fn clock(
     run: &Run,
     action: Option<&ActionState>,
@@ -207,7 +207,7 @@ fn gate(
             }
             Ruling::Ask { .. } | Ruling::Deny | Ruling::Allow => None,
         },
-        // It is asked about again, so the run stands still for it again.
+        // The action needs a new decision, so the run stops at its checkpoint again.
         ActionEvent::ApprovalsVoided { .. } if run.status == RunStatus::Executing && awaited.action.is_none() => {
             kind.filter(|kind| run.posture.stops_before(*kind)).map(|kind| action_gate(id, kind))
         }

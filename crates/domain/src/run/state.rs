@@ -134,7 +134,7 @@ pub struct Run {
     pub submitted_by: Option<IdentityId>,
     #[serde(default, skip_serializing_if = "Lineage::is_empty")]
     pub submitter_lineage: Lineage,
-    /// Who approved the plan that stands now.
+    /// Reviewer who approved the current plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_approved_by: Option<IdentityId>,
     pub separation: Separation,
@@ -236,10 +236,10 @@ pub struct WorkClock {
     pub worked_ms: u64,
     /// How much of it had been worked at the last checkpoint.
     pub worked_ms_at_gate: u64,
-    /// All that is under way waits for people, whatever the run's status.
+    /// True if every open action of the run waits for people, in any run status.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
-    /// Everything was stopped while the run was at work.
+    /// True if a halt stopped the run while it was executing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub halted: bool,
 }
@@ -270,7 +270,7 @@ impl Run {
         self.former_plans.iter().find(|former| snapshot <= former.until_snapshot).map(|former| &former.plan)
     }
 
-    /// Whether it matters how long it is at work. Where it does not, nothing is recorded when it begins to wait for people.
+    /// Checks whether the working time is bounded. If it is not, waits for people are not recorded.
     pub fn bounds_time(&self) -> bool {
         self.budget.is_some() || self.posture.gates.every_ms.is_some()
     }

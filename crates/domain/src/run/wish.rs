@@ -30,7 +30,7 @@ pub enum Answer {
     /// Open until then.
     Granted {
         until: Timestamp,
-        /// By whom. Older entries do not say it.
+        /// Reviewer who granted it. `None` in older entries, which did not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<IdentityId>,
     },

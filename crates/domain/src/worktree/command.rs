@@ -84,7 +84,7 @@ pub enum Work {
     Pushing { remote: String, tip: CommitId },
     /// Its branch went to a remote.
     Pushed { remote: String, tip: CommitId },
-    /// A consulted person says something about an operation.
+    /// Records the advice of a consulted person on an operation.
     Advised { on: Operation, said: String },
     /// It was removed from disk; the branch stayed or was merged.
     Collected { freed_bytes: u64, because: String },

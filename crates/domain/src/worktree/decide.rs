@@ -44,7 +44,7 @@ pub fn decide(
     Ok(vec![WorktreeNews { worktree: id, informed, consulted, event }])
 }
 
-/// Whom the duties name as consulted on what an event decides, and on what can be decided from now on.
+/// People whom the duties list as consulted on the operation that an event decides, and on those that can be decided from now on.
 fn consulted(state: Option<&Worktree>, project: &Project, event: &WorktreeEvent) -> Vec<Consultation> {
     let of = |on: &Operation| {
         let people = project.duties.of(*on).consulted.iter();
@@ -131,7 +131,7 @@ fn authority(
     }
 }
 
-/// Closing runs the scope-check itself: whoever may close records its answer without another duty.
+/// Checks the duty to record work. Closing includes the scope-check, so a person who may close records its result without another duty.
 fn may_note(duties: &Duties, command: &WorktreeCommand, identity: &Identity) -> Result<(), Refusal> {
     let operation = operation(command);
     if let WorktreeCommand::Note { work: Work::Advised { .. } } = command {
@@ -148,7 +148,8 @@ fn has_reviewer(identity: &Identity) -> Result<(), Refusal> {
     if identity.has(Role::Reviewer) { Ok(()) } else { Err(Refusal::Role { needed: Role::Reviewer }) }
 }
 
-/// Who asks for leave or opened the worktree does not give it, nor does anybody who is kin to them; unless one person works alone here.
+/// Requires a reviewer unrelated to the person who asked for the exemption or opened the worktree. In single-operator mode that person
+/// may grant it. Returns true for that exception.
 fn independent_reviewer(
     state: Option<&Worktree>,
     project: &Project,
@@ -240,7 +241,7 @@ fn note(state: Option<&Worktree>, work: &Work) -> Result<WorktreeEvent, Refusal>
     Ok(WorktreeEvent::Noted { work: work.clone() })
 }
 
-/// More advice than this is a conversation, which belongs elsewhere.
+/// Maximum number of pieces of advice on one worktree. A longer conversation belongs elsewhere.
 const MOST_ADVICE: usize = 200;
 
 fn advise(

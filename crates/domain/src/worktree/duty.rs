@@ -1,7 +1,8 @@
 //! Duties (RACI): for each operation, who is accountable, responsible, consulted and informed.
 //!
-//! Only accountable people decide. Responsible ones may do what is no decision: work, and look. Consulted people are told
-//! when an operation can be decided and may give advice, which the decision records; nobody waits for it. Informed people are told, by name, in the record itself. An agent never has a duty.
+//! Only accountable people decide. Responsible people may work and look, but not decide. Consulted people are notified when an operation
+//! can be decided and may give advice, which the decision records; the decision does not wait for it. Informed people are notified by
+//! name, in the record itself. An agent never has a duty.
 
 use std::collections::BTreeSet;
 
@@ -186,7 +187,7 @@ impl Duties {
         Err(Refusal::Duty { operation: operation.as_str(), accountable: listed(accountable) })
     }
 
-    /// The entries by which somebody is consulted on an operation; refused, if there are none.
+    /// Returns the entries that make this person consulted on an operation, or refuses if none does.
     pub fn consulted_as(&self, operation: Operation, identity: &Identity) -> Result<Vec<Person>, Refusal> {
         let consulted = &self.of(operation).consulted;
         let entries: Vec<Person> = consulted.iter().filter(|person| person.is(identity)).cloned().collect();

@@ -18,7 +18,7 @@ pub enum WorktreeEvent {
         project: ProjectId,
         opening: Box<Opening>,
         by: Option<IdentityId>,
-        /// Everybody they descend from: here and below.
+        /// Ancestors of the identity in `by`, here and below.
         #[serde(default, skip_serializing_if = "Lineage::is_empty")]
         lineage: Lineage,
     },
@@ -29,7 +29,7 @@ pub enum WorktreeEvent {
     Noted {
         work: Work,
     },
-    /// A consulted person said something about an operation.
+    /// A consulted person gave advice on an operation.
     Advised {
         advice: Advice,
     },
@@ -47,7 +47,7 @@ pub enum WorktreeEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<IdentityId>,
     },
-    /// Whoever granted it was revoked: it waits for a decision again.
+    /// The reviewer who granted the exemption was revoked. It waits for a decision again.
     ExemptionVoided {
         number: usize,
         reason: String,
@@ -108,20 +108,20 @@ pub struct WorktreeNews {
     /// Whom the duties name as informed, at that moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub informed: Vec<Person>,
-    /// Whom the duties name as consulted: on an operation that waits to be decided now, and on the one that this event
-    /// decides, with what they said. Nobody waits for them; who has not answered is recorded as such.
+    /// People whom the duties list as consulted: on an operation that can now be decided, and on the one that this event
+    /// decides, with their advice. The decision does not wait for them; a missing answer is recorded as such.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consulted: Vec<Consultation>,
     pub event: WorktreeEvent,
 }
 
-/// One consulted person or role, and what was said.
+/// One consulted person or role, with their advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Consultation {
     pub on: Operation,
     pub person: Person,
-    /// `None` until somebody who is meant has answered.
+    /// Latest advice by a person that this entry matches. `None` until one has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
 }

@@ -103,26 +103,26 @@ pub struct Exemption {
     pub paths: Vec<Glob>,
     pub reason: String,
     pub asked_by: Option<IdentityId>,
-    /// Everybody they descend from.
+    /// Ancestors of the identity in `asked_by`.
     #[serde(default, skip_serializing_if = "Lineage::is_empty")]
     pub lineage: Lineage,
     /// Nothing until somebody decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted: Option<bool>,
-    /// Who granted it.
+    /// Reviewer who granted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted_by: Option<IdentityId>,
 }
 
-/// What a consulted person said about an operation.
+/// Advice of a consulted person on an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
     pub on: Operation,
     pub by: IdentityId,
-    /// What the person was called at that moment.
+    /// Name of the person at that time.
     pub name: String,
-    /// The entries of the duties that mean this person.
+    /// Entries of the duties that match this person.
     pub consulted_as: Vec<Person>,
     pub said: String,
 }
@@ -159,7 +159,7 @@ pub struct Worktree {
     /// The commit with which its work was taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<CommitId>,
-    /// What consulted people said, in the order in which they said it.
+    /// Advice of consulted people, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
 }
@@ -171,7 +171,7 @@ impl Worktree {
         granted.flat_map(|exemption| exemption.paths.iter().cloned()).collect()
     }
 
-    /// The latest advice on an operation by somebody whom this entry of the duties means.
+    /// Latest advice on an operation by a person that this entry of the duties matches.
     pub fn advice_of(&self, on: Operation, person: &Person) -> Option<&Advice> {
         self.advice.iter().rev().find(|advice| advice.on == on && advice.consulted_as.contains(person))
     }

@@ -1,4 +1,4 @@
-//! Two people are two people: identities that descend from one another, or from one parent, count as one wherever a second person is asked.
+//! Four eyes: identities that descend from one another, or from one parent, count as one person where a second person is required.
 
 use placet_domain::action::{ActionCommand, ActionStatus as Status};
 use placet_domain::command::Command;

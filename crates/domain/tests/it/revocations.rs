@@ -1,4 +1,4 @@
-//! REVOKE: what rested on somebody who was revoked, and was not started, does not count any more.
+//! REVOKE: voids everything that depends on a revoked identity and was not started.
 
 use placet_domain::action::{ActionStatus as Status, Resolution};
 use placet_domain::command::Command;

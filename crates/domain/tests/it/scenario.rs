@@ -237,7 +237,7 @@ impl World {
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
             // Worktrees have tables of their own.
             worktree: None,
-            // No worker is at work here.
+            // This world has no workers.
             workers: Workers::Free,
             beside: self.beside(&reads),
             actions: self.resting_on(reads.rests_on),
@@ -245,7 +245,7 @@ impl World {
         }
     }
 
-    /// How many actions of the runs that a command reads wait or are under way, besides those that it loads.
+    /// Counts the actions of the runs that a command reads which wait or are in progress, without those that it loads.
     fn beside(&self, reads: &Reads) -> BTreeMap<RunId, Beside> {
         let resting = self.resting_on(reads.rests_on);
         let loaded = |id: ActionId| {

@@ -97,7 +97,7 @@ fn b4_ledger_check_counts_kin_approvals_once() {
     world.second_reviewer().approves().unwrap();
     world.worker().leases().unwrap();
     assert!(found(entries(&world)).is_empty());
-    // The same ledger, in which the second reviewer is a child of the first.
+    // Rewrite the ledger so that the second reviewer is a child of the first.
     let lineage = Lineage::below(&world.identities[&Who::Reviewer.id().unwrap()]);
     for record in &mut world.ledger {
         if let Event::Identity(id, IdentityEvent::Registered { lineage: line, .. }) = &mut record.event

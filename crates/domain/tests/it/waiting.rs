@@ -1,4 +1,4 @@
-//! Time: a run that only waits for people is not at work.
+//! Working time: a run that only waits for people does not use any.
 
 use placet_domain::action::ActionStatus as Status;
 use placet_domain::budget::Ceiling;
@@ -10,7 +10,7 @@ use placet_domain::run::{RunCommand, RunStatus, Wanted};
 use crate::people::Who;
 use crate::scenario::{HOUR_MS, MINUTE_MS, World};
 
-/// A run that may be at work for four minutes.
+/// Makes an executing run with a budget of four minutes.
 fn short() -> World {
     let mut world = World::new();
     world.ceiling = Some(Ceiling { wall_ms: Some(240_000), ..Ceiling::default() });

@@ -87,8 +87,8 @@ pub(super) fn mount_layers(stage: &OwnedFd, layers: &Layers<'_>, flags: &[MountF
     overlay(&[layers.lower.as_fd(), skeleton.as_fd()], layers.upper.as_ref(), attributes(flags))
 }
 
-/// The lowest layer. Without an upper the kernel wants two layers, and an empty directory of the stage is quicker to be had than
-/// a file system.
+/// Opens the lowest layer. Without an upper the kernel requires two layers; an empty directory of the stage is faster than a new file
+/// system.
 fn skeleton(stage: &OwnedFd, layers: &Layers<'_>) -> Result<OwnedFd> {
     if layers.skeleton.is_empty() && layers.upper.is_none() {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,5 +1,5 @@
-//! Where file systems of the host are mounted, for the plan: an overlay shows the one file system below it, and nothing
-//! that is mounted inside of that.
+//! Mount points of the host, for the plan: an overlay shows the one file system below it, without the file systems that
+//! are mounted inside of that.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -7,19 +7,20 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Without the table every directory counts as one file system. A mount that is missed then does not show.
+/// Reads the mount table. If it cannot be read, every directory counts as one file system, and mounts below it are not
+/// visible in the cage.
 pub(super) fn read() -> BTreeSet<PathBuf> {
     parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
 }
 
-/// The fifth field of each line.
+/// Parses the mount points: the fifth field of each line.
 fn parse(table: &[u8]) -> BTreeSet<PathBuf> {
     let lines = table.split(|&byte| byte == b'\n');
     let points = lines.filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
     points.map(|point| PathBuf::from(OsString::from_vec(unescaped(point)))).collect()
 }
 
-/// The kernel writes blanks, line ends and backslashes as three octal digits.
+/// Decodes the kernel's escapes: blanks, line ends and backslashes are written as three octal digits.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;

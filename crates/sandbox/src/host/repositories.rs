@@ -1,8 +1,7 @@
-//! What a command must not be able to use against the host in a workspace that it writes at once: repositories of
-//! version control, whose settings and hooks run programs when somebody uses them, and sockets, behind which processes of
-//! the host listen.
+//! Finds the paths of a direct workspace that a command could use against the host: repositories of version control,
+//! whose settings and hooks run programs when a user works with them, and sockets on which host processes listen.
 //!
-//! Only names and kinds are looked at, and no link is followed.
+//! The walk reads only names and file types and follows no links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,33 +12,33 @@ use super::Entry;
 use crate::error::SandboxError;
 use crate::rules::{Access, MAX_RULES};
 
-/// Names that version control gives to what it keeps, in lower case.
+/// Names of version control metadata, in lower case, each with the reason to protect it.
 const METADATA: &[(&str, &str)] = &[
     (".git", "git runs programs that settings and hooks in it name; a file of this name leads to such a directory"),
     (".hg", "Mercurial runs hooks that its `hgrc` names"),
     (".jj", "Jujutsu runs programs that its settings name"),
 ];
 
-/// As many entries as a large monorepo has; a walk through them takes about a second.
+/// Maximum number of entries to walk: the size of a large monorepo, which takes about a second.
 const MAX_WALKED: usize = 1_000_000;
 
-/// What is in a workspace.
+/// Repositories and sockets found in a workspace.
 #[derive(Debug, Default)]
 struct Found {
     repositories: BTreeSet<PathBuf>,
     sockets: BTreeSet<PathBuf>,
 }
 
-/// Every repository of version control below a directory, by relative path: `.git` and its kin, whatever they are, and
-/// git directories of other names.
+/// Lists every repository of version control below a directory, by relative path: entries named `.git`, `.hg` or `.jj` of
+/// any file type, and git directories with other names.
 ///
-/// A cage protects those that are there when it is entered. To learn of repositories that a command made, compare what is
-/// there afterwards.
+/// A cage protects the repositories that exist when it is entered. To find those that a command made, compare the lists
+/// before and after it.
 pub fn repositories(workspace: &Path) -> Result<BTreeSet<PathBuf>, SandboxError> {
     Ok(walk(workspace)?.repositories)
 }
 
-/// The paths of a workspace that a cage covers, and what is there now.
+/// Returns the paths of a workspace that a cage covers, and adds their current entries to `entries`.
 pub(super) fn protected(
     workspace: &Path,
     entries: &mut BTreeMap<PathBuf, Entry>,
@@ -78,7 +77,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A directory that cannot be read has nothing that the command could reach either.
+    /// Walks a directory. Skips directories that the caller cannot read.
     fn below(&mut self, directory: &Path) -> Result<(), SandboxError> {
         let Ok(entries) = fs::read_dir(self.workspace.join(directory)) else { return Ok(()) };
         for entry in entries.flatten() {
@@ -106,7 +105,7 @@ fn is_metadata(path: &Path) -> bool {
     name.is_some_and(|name| METADATA.iter().any(|(known, _)| *known == name))
 }
 
-/// As git tells: a bare repository, or what a worktree keeps of its own.
+/// Recognises a git directory as git does: a bare repository, or the private directory of a git worktree.
 fn is_git_directory(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
     has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))

@@ -91,7 +91,7 @@ impl Tree {
         self.protect(&protected.map(|(path, access)| (path.clone(), *access)).collect(), host, &at, owners.facts)
     }
 
-    /// Nobody in the cage changes a repository that is used on the host, or reaches a socket of the host.
+    /// Makes the repositories of a direct workspace read-only and hides its sockets.
     fn protect(
         &mut self,
         protected: &BTreeMap<PathBuf, Access>,

@@ -49,8 +49,8 @@ pub(super) fn covers(rules: &Rules, workspace: &Path, facts: &HostFacts) -> Resu
     }
 }
 
-/// What keeps repositories and sockets of a workspace as they are, which is written at once otherwise. The mount points
-/// are names of the host: who removes such a name there takes its cover away. Names that are absent have none.
+/// Covers that protect the repositories and sockets of a direct workspace. Each mount point is a name on the host: removing
+/// that name on the host also removes its cover. Absent names have no cover.
 pub(super) fn protection(
     protected: &BTreeMap<PathBuf, Access>,
     workspace: &Path,

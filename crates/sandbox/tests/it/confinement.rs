@@ -74,7 +74,7 @@ fn sockets_in_the_workspace_cannot_be_reached() {
     assert_eq!(run(request).succeeded(), "connected\n", "sockets of the cage's own work");
 }
 
-/// Somebody on the host listens, and everybody may connect.
+/// Listens on a socket of the host to which every user may connect.
 fn open_socket(path: &Path) -> UnixListener {
     let listener = UnixListener::bind(path).expect("a socket");
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open to everybody");

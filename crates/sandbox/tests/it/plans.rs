@@ -238,8 +238,8 @@ fn check_groups(steps: &[Step], init: usize, command: usize) -> Result<(), TestC
     Ok(())
 }
 
-/// What is attached was detached before, everything of the host but a direct workspace is read-only, layers that can be
-/// written have both an upper and a lower, and nothing is mounted after the old root is gone.
+/// Checks that every attached tree was detached before, that everything of the host but a direct workspace is read-only,
+/// that writable layers have an upper and a lower, and that all mounts come before the old root is removed.
 fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
     let (mut detached, mut uppers) = (Vec::new(), Vec::new());
     for (index, step) in steps.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Repositories of version control in a workspace that is written at once: their settings and hooks run programs on the
-//! host, so a command reads them and changes nothing.
+//! Repositories of version control in a direct workspace: their settings and hooks run programs on the host, so a command
+//! can read but not change them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ tests![
     repositories_made_by_a_command_are_found,
 ];
 
-/// Every kind of repository that has settings.
+/// Makes a workspace with every kind of repository that has settings.
 fn with_repositories() -> Workspace {
     let workspace = Workspace::new();
     for directory in [".git/hooks", "vendor/lib/.git", "mirror/objects", "mirror/refs", ".hg", "a/.GIT", "sub", "src"] {

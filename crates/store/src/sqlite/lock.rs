@@ -13,14 +13,14 @@ use crate::error::StoreError;
 
 const NAME: &str = "lock";
 
-/// Longer than any address with the number of a process.
+/// Maximum length of a note: longer than any address with a process id.
 const LONGEST_NOTE: u64 = 100;
 
 /// Held while the store is open; the system releases it even when the process is killed.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
-/// Who holds the store: its process, and where it answers, as far as it said so.
+/// Process that holds the store and the address at which it serves, as far as the lock file records them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
@@ -52,8 +52,8 @@ pub(crate) fn take(dir: &Path) -> Result<Lock, StoreError> {
     }
 }
 
-/// Where the process that holds the store in this folder answers, if it runs on this machine and said so. Without touching the lock: whoever
-/// only asks must not be in the way of a process that starts.
+/// Reads the address at which the process that holds this store serves, if that process is alive on this machine. Does not take the
+/// lock, so that a query never blocks a starting process.
 pub fn serving_at(dir: &Path) -> Option<SocketAddr> {
     let holder = noted(&File::open(dir.join(NAME)).ok()?);
     let runs = |process: u32| Path::new("/proc").join(process.to_string()).exists();

@@ -25,7 +25,7 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub hosted: Option<RunId>,
-    /// The locked scope of that run. Its digest is in the sealed action, so a worker knows that it is the one that was approved.
+    /// Locked scope of that run. Its digest is in the sealed action, so the worker can verify that it is the approved one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub scope: Option<ScopeDraft>,

@@ -32,7 +32,7 @@ pub struct OrganisationView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub halted_by: Option<IdentityId>,
-    /// The user of the machine who stopped everything without a token.
+    /// User id of the local user who stopped everything without a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted_by_local_user: Option<u32>,
     /// There while everything is in safe mode.

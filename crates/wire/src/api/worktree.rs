@@ -28,7 +28,7 @@ pub struct NewWorktree {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkReport {
-    /// `began`, `executed`, `harvested`, `checked`, `pushed`, `collected` or `advised`, with what belongs to it.
+    /// `began`, `executed`, `harvested`, `checked`, `pushed`, `collected` or `advised`, with its fields.
     #[schema(value_type = Object)]
     pub work: Work,
 }
@@ -98,7 +98,7 @@ pub struct WorktreeView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub merged: Option<CommitId>,
-    /// What consulted people said about operations.
+    /// Advice of consulted people on operations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub advice: Vec<Advice>,
@@ -136,7 +136,7 @@ pub struct Notice {
     pub ticket: String,
     pub agent: String,
     pub actor: String,
-    /// The operations that you are consulted on and have not answered.
+    /// Operations on which you are consulted and have not answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consulted_on: Vec<String>,
 }

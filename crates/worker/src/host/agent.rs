@@ -79,7 +79,7 @@ impl AgentProcess {
             .env(handshake::SERVICE_VARIABLE, handshake::service_url())
             .door(handshake::DOOR)
             .freezable()
-            // Its own directory, which nobody uses version control in on this host.
+            // The agent's own directory; no user of this host runs version control in it.
             .writable_repositories();
         for (name, value) in handshake::model_variables(&once.token) {
             request = request.env(name, value);

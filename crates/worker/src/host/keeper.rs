@@ -79,7 +79,7 @@ impl KeepError {
     pub(super) fn passes(&self) -> bool {
         match self {
             Self::Control(error) | Self::Start(StartError::Control(error)) => match error {
-                // Somebody else has its port for now: nothing was sent.
+                // Another process has the server's port for now; no token was sent, so a retry is safe.
                 ClientError::Unreachable { .. } | ClientError::Stranger { .. } => true,
                 // What everybody is told while everything is stopped is no answer to this run.
                 ClientError::Refused(problem) => is_temporary(problem) || problem.code == HALTED,

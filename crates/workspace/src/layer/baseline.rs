@@ -30,7 +30,7 @@ const RECENT_S: i64 = 2;
 pub struct Baseline {
     stamps: BTreeMap<TreePath, Stamp>,
     protected: BTreeSet<TreePath>,
-    /// Instead of stamps, for one command: it means nothing to another process or after a restart.
+    /// Replaces the stamps for a single command; invalid in another process or after a restart.
     #[serde(skip)]
     names: Option<Names>,
 }
@@ -68,7 +68,7 @@ impl Told {
         }
     }
 
-    /// When anything about it changed last: seconds and nanoseconds.
+    /// Change time of the entry: seconds and nanoseconds.
     pub(crate) const fn changed(&self) -> (i64, u64) {
         self.changed
     }
@@ -98,8 +98,8 @@ impl Baseline {
         Ok(Self { stamps: recording.stamps, ..Self::default() })
     }
 
-    /// The same for one command that begins now, from names alone where the file system allows it: a large tree is listed several times
-    /// as fast as its files are looked at. `clock` is a directory of the caller's own, on the file system of the lower.
+    /// Like [`Baseline::record`], for one command that starts now. Lists only names if the file system allows it, which is several times as
+    /// fast for a large tree. `clock` is a directory of the caller's own, on the file system of the lower.
     pub fn record_briefly(lower: &Path, clock: &Path, limits: Limits) -> Result<Self, LayerError> {
         match Names::list(lower, clock, limits)? {
             Some(names) if names.has_unfinished() => Err(LayerError::Unfinished(lower.to_owned())),
@@ -108,7 +108,7 @@ impl Baseline {
         }
     }
 
-    /// Whether it can still be relied on: nobody set the clock of the file system back since.
+    /// True if the baseline is still valid: the clock of the file system was not set back.
     pub fn is_reliable(&self, clock: &Path) -> Result<bool, LayerError> {
         self.names.as_ref().map_or(Ok(true), |names| names.is_in_past(clock))
     }
@@ -121,8 +121,8 @@ impl Baseline {
         self
     }
 
-    /// Changes that somebody made in the directory since it was recorded, in the order of paths. What is in a directory that appeared or
-    /// vanished is listed, too. A brief baseline has no stamps to compare with.
+    /// Lists changes made in the directory since the baseline was recorded, sorted by path. Includes the content of directories that
+    /// appeared or vanished. A brief baseline has no stamps to compare with.
     pub fn drift(&self, lower: &Path, limits: Limits) -> Result<Vec<(TreePath, Conflict)>, LayerError> {
         debug_assert!(self.names.is_none(), "a brief baseline is for one promotion");
         let root = Dir::open(lower).doing("open", lower.display())?;

@@ -7,7 +7,8 @@
 //!              └── discard
 //! ```
 //!
-//! Begin with [`Baseline::record`] before the run, or [`Baseline::record_briefly`] before a single command. [`Layered::open`] takes the upper from the cage that wrote it, and
+//! Begin with [`Baseline::record`] before the run, or [`Baseline::record_briefly`] before a single command. [`Layered::open`] takes the
+//! upper from the cage that wrote it, and
 //! finishes or undoes a promotion that was interrupted.
 //!
 //! What is deliberately not done: merging. A path that somebody else changed since the run began is a conflict, and

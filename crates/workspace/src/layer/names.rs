@@ -1,10 +1,10 @@
-//! Names: every entry of a tree with its inode number, and the moment they were listed.
+//! Lists the names in a tree with their inode numbers, and the time of the listing.
 //!
-//! A cheaper baseline than stamps: no file is looked at before a command runs. A file is unchanged if it has the inode that was listed
-//! and its change time, which a file system sets with every write and no program can set, is older than the listing.
+//! A cheaper baseline than stamps, because no file is inspected before a command. A file is unchanged if its inode is the listed one and
+//! its change time is older than the listing. The file system sets the change time at every write, and a program cannot set it.
 //!
-//! It deliberately does not guess: where the clock of the file system is coarse, or directories list other inode numbers than files have,
-//! there are no names and the caller records stamps.
+//! Returns `None` instead of guessing if the file system's clock is coarse, or directories list inode numbers that differ from those of the
+//! files; the caller then records stamps.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
@@ -23,28 +23,28 @@ use crate::layer::promote::STAGING;
 use crate::limits::{Limits, Meter};
 use crate::path::TreePath;
 
-/// Seconds and nanoseconds of the clock by which a file system stamps changes.
+/// Seconds and nanoseconds of the clock that a file system uses for change times.
 type Moment = (i64, u64);
 
-/// The file whose change time tells the present moment of its file system.
+/// File whose change time is read as the current time of its file system.
 const CLOCK: &[u8] = b"clock";
 
-/// Clocks of usual file systems advance every 1 to 10 ms. One that has not moved after 20 ms counts in seconds.
+/// Usual file systems advance their clock every 1 to 10 ms. A clock that has not moved after 20 ms counts in seconds.
 const MOST_TICKS: usize = 20;
 const TICK: Duration = Duration::from_millis(1);
 
-/// A directory is listed in pieces of this size.
+/// Size of the buffer for listing a directory.
 const LISTED_BYTES: usize = 32 << 10;
 
-/// One entry as it was listed.
+/// One listed entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Listed {
     inode: u64,
-    /// Of a directory.
+    /// Mode, for directories only.
     mode: Option<u32>,
 }
 
-/// The entries of a tree at one moment.
+/// Entries of a tree at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Names {
     entries: HashMap<TreePath, Listed>,
@@ -52,7 +52,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Lists a tree. `clock` is a directory of the caller's own on the same file system. `None` where that file system does not tell enough.
+    /// Lists a tree. `clock` is a directory of the caller's own on the same file system. Returns `None` if that file system does not
+    /// support the comparison.
     pub(crate) fn list(tree: &Path, clock: &Path, limits: Limits) -> Result<Option<Self>, LayerError> {
         let root = Dir::open(tree).doing("open", tree.display())?;
         let Some(listed_at) = moment(&root, clock).doing("read the clock of", clock.display())? else {
@@ -64,7 +65,7 @@ impl Names {
         Ok(listing.agrees.then_some(Self { entries: listing.entries, listed_at }))
     }
 
-    /// Whether an earlier promotion into the tree did not end.
+    /// True if an earlier promotion into the tree did not finish.
     pub(crate) fn has_unfinished(&self) -> bool {
         self.entries.keys().any(|path| path.as_bytes().starts_with(STAGING))
     }
@@ -73,7 +74,7 @@ impl Names {
         self.entries.contains_key(path)
     }
 
-    /// Whether an entry is what it was when the tree was listed. The content of a directory is other entries.
+    /// True if an entry is unchanged since the tree was listed. A directory's content is compared as separate entries.
     pub(crate) fn is_still(&self, path: &TreePath, node: &Node, told: &Told) -> bool {
         let Some(listed) = self.entries.get(path) else { return false };
         match node {
@@ -84,15 +85,15 @@ impl Names {
         }
     }
 
-    /// Whether the clock of the file system only went forward since. If somebody set it back, changes may look older than they are.
+    /// True if the clock of the file system has only moved forward since. After it was set back, changes may look older than they are.
     pub(crate) fn is_in_past(&self, clock: &Path) -> Result<bool, LayerError> {
         let dir = Dir::open(clock).doing("open", clock.display())?;
         Ok(touch(&dir).doing("read the clock of", clock.display())? >= self.listed_at)
     }
 }
 
-/// A moment later than every change so far, and not later than any change to come. `None` on another file system than the tree's, or
-/// where its clock is coarse.
+/// Returns a time later than every change so far and not later than any future change. `None` if `clock` is on another file system than the
+/// tree, or that file system's clock is coarse.
 fn moment(tree: &Dir, clock: &Path) -> rustix::io::Result<Option<Moment>> {
     let dir = Dir::open(clock)?;
     if dir.own_stat()?.st_dev != tree.own_stat()?.st_dev {
@@ -109,7 +110,7 @@ fn moment(tree: &Dir, clock: &Path) -> rustix::io::Result<Option<Moment>> {
     Ok(None)
 }
 
-/// Changes a file, and reads when it was changed.
+/// Changes a file and returns its change time.
 fn touch(dir: &Dir) -> rustix::io::Result<Moment> {
     absent(dir.unlink(CLOCK))?;
     let stat = rustix::fs::fstat(dir.create(CLOCK)?)?;
@@ -120,7 +121,7 @@ struct Listing {
     entries: HashMap<TreePath, Listed>,
     meter: Meter,
     buffer: Vec<MaybeUninit<u8>>,
-    /// Whether files have the inode numbers that their directories list.
+    /// True if files have the inode numbers that their directories list.
     agrees: bool,
 }
 
@@ -148,14 +149,14 @@ impl Listing {
         directories.into_iter().try_for_each(|(path, inode)| self.descend(dir, path, inode, depth))
     }
 
-    /// Of one file in every directory: what holds for one holds for all of them.
+    /// Compares one file in every directory, which represents all others in it.
     fn compare(&mut self, dir: &Dir, path: &TreePath, inode: u64) -> Result<(), LayerError> {
         let stat = absent(dir.stat(path.name())).doing("look at", path)?;
         self.agrees &= stat.is_none_or(|stat| stat.st_ino == inode);
         Ok(())
     }
 
-    /// Some file systems do not tell what a name stands for, so it may be no directory after all.
+    /// Descends into an entry that may turn out not to be a directory, because some file systems do not report types in listings.
     fn descend(&mut self, dir: &Dir, path: TreePath, inode: u64, depth: usize) -> Result<(), LayerError> {
         let stat = dir.stat(path.name()).doing("look at", &path)?;
         let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
@@ -165,7 +166,7 @@ impl Listing {
             return Ok(());
         }
         match dir.dir(path.name()) {
-            // As in stamps: a mount is no part of the tree, and what the caller may not list no command of theirs can either.
+            // As with stamps, mounts are not part of the tree. A directory that the caller cannot list is closed to their commands too.
             Err(Errno::XDEV | Errno::ACCESS) => Ok(()),
             inner => self.directory(&inner.doing("open", &path)?, Some(&path), depth + 1),
         }
@@ -231,7 +232,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let (_dir, tree, names) = tree();
         fs::write(tree.join("top"), "new").unwrap();
-        // The same bytes, and the old time of modification.
+        // The same bytes with the old modification time.
         let modified = fs::metadata(tree.join("src/one")).unwrap().modified().unwrap();
         fs::write(tree.join("src/one"), "src/one").unwrap();
         fs::File::options().write(true).open(tree.join("src/one")).unwrap().set_modified(modified).unwrap();

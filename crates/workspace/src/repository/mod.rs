@@ -91,13 +91,13 @@ impl Repository {
         }
     }
 
-    /// The same where the settings of the private directory are known to need no override.
+    /// Like the usual command, for a private directory whose settings need no override.
     pub(crate) fn git_without_own_settings(&self, git_dir: &Path) -> Result<Git, RepositoryError> {
         find::check_private(git_dir)?;
         Ok(self.git().at(git_dir))
     }
 
-    /// Whether git reads the settings of single worktrees.
+    /// True if git reads settings of individual worktrees.
     pub(crate) fn reads_worktree_settings(&self) -> bool {
         self.settings.is_true("extensions.worktreeconfig")
     }

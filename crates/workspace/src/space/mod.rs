@@ -319,13 +319,13 @@ impl Space {
         outputs::missing(self, files)
     }
 
-    /// Every path that the run made, changed or removed, directories aside. Nothing is read but names.
+    /// Lists every path that the run created, changed or removed, except directories. Reads only names.
     pub fn changed_paths(&self) -> Result<Vec<TreePath>, SpaceError> {
         let _held = self.ready()?;
         undo::changed_paths(self)
     }
 
-    /// Makes these paths again what the base has at them, between two actions.
+    /// Restores these paths to their content in the base, between two actions.
     pub fn undo(&self, paths: &[TreePath]) -> Result<(), SpaceError> {
         let _held = self.ready()?;
         undo::undo(self, paths)

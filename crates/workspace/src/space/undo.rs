@@ -1,4 +1,4 @@
-//! The paths a run changed, by name alone, and how single ones become again what the base has.
+//! Lists the paths that a run changed, and restores single paths to their content in the base.
 
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
@@ -13,10 +13,10 @@ use crate::error::{Doing, LayerError};
 use crate::limits::Meter;
 use crate::path::TreePath;
 
-/// The owner may remove names from a directory.
+/// Lets the owner remove names from a directory.
 const MAY_REMOVE: u32 = 0o200;
 
-/// Everything in the upper that is no directory: what was made or changed, and the marks of what was removed.
+/// Lists everything in the upper except directories: created and changed files, and the marks of removed ones.
 pub(super) fn changed_paths(space: &Space) -> std::result::Result<Vec<TreePath>, SpaceError> {
     let (mut found, mut meter) = (Vec::new(), Meter::new(space.limits));
     let root = Root::open(space, Part::Workspace)?;
@@ -47,7 +47,7 @@ fn collect(
     Ok(())
 }
 
-/// Takes paths out of the upper: what the base has at them shows again, and what it has not is gone.
+/// Removes paths from the upper: the base's content shows again, and new paths disappear.
 pub(super) fn undo(space: &Space, paths: &[TreePath]) -> std::result::Result<(), SpaceError> {
     let root = Root::open(space, Part::Workspace)?;
     for path in paths {
@@ -56,7 +56,7 @@ pub(super) fn undo(space: &Space, paths: &[TreePath]) -> std::result::Result<(),
     Ok(())
 }
 
-/// A program may have closed the directory to changes.
+/// Removes a name even if a program made its directory read-only.
 fn remove(parent: &Dir, name: &[u8]) -> Result<()> {
     match parent.unlink(name) {
         Err(Errno::ACCESS) => {}

@@ -1,5 +1,5 @@
-//! Hooks for people who use git in a plain worktree on the host. They lie in the worktree's private directory, which no
-//! cage writes: what is checked out was written by an agent, and nothing of it is run as a hook.
+//! Hooks for people who use git in a plain worktree on the host. They are in the worktree's private directory, which no cage can write;
+//! hooks in the checked-out tree are not run, because an agent may have written them.
 
 use super::{Kind, Worktree, WorktreeError, admin};
 use crate::copy::Owner;
@@ -7,14 +7,14 @@ use crate::dir::Dir;
 use crate::error::Doing;
 
 const HOOKS: &str = "hooks";
-/// Git's name for the settings of one worktree.
+/// Git's file name for the settings of one worktree.
 const SETTINGS: &str = "config.worktree";
-/// With it git reads the settings of single worktrees.
+/// Makes git read the settings of individual worktrees.
 const EXTENSION: &str = "extensions.worktreeConfig";
 
 impl Worktree {
-    /// Puts hooks, each with its name and script, where git finds them in this worktree and nowhere else. Nothing happens
-    /// in a layered worktree, which has no files on the host, and where hooks were put before.
+    /// Installs hooks, each with its name and script, for this worktree only. Does nothing in a layered worktree, which has no files on the
+    /// host, and where hooks are already installed.
     pub fn set_hooks(&self, hooks: &[(&str, String)]) -> Result<(), WorktreeError> {
         if self.kind() == Kind::Layered || self.git_dir().join(SETTINGS).symlink_metadata().is_ok() {
             return Ok(());
@@ -27,11 +27,11 @@ impl Worktree {
             hooks_dir.set_mode_of(name.as_bytes(), 0o755).doing("set the mode of", *name)?;
         }
         self.read_own_settings(owner)?;
-        // Last: with it they count.
+        // Written last, because it activates the hooks.
         admin::write(&dir, SETTINGS, self.hook_settings().as_bytes(), owner)
     }
 
-    /// Lets git read the settings of single worktrees. It is one setting of the repository, and changes nothing else.
+    /// Makes git read the settings of individual worktrees: one setting of the repository, with no other effect.
     fn read_own_settings(&self, owner: Owner) -> Result<(), WorktreeError> {
         if self.repository.reads_worktree_settings() {
             return Ok(());
@@ -39,19 +39,19 @@ impl Worktree {
         self.repository.git().run_patiently(&["config", EXTENSION, "true"])?;
         let common = self.repository.common_dir();
         let dir = Dir::open(common).doing("open", common.display())?;
-        // Git writes a new file, which is root's where root works in somebody's repository.
+        // Git writes a new file, which root owns if root works in another user's repository.
         Ok(owner.give(&dir, b"config").doing("give to its owner", "config")?)
     }
 
-    /// The whole text of the worktree's own settings.
+    /// Full text of the worktree's settings file.
     fn hook_settings(&self) -> String {
         let path = self.git_dir().join(HOOKS).display().to_string();
         let quoted = path.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         format!("[core]\n\thooksPath = \"{quoted}\"\n")
     }
 
-    /// Whether the worktree's own settings are exactly the ones from here. Every call of ours names its hooks itself, so
-    /// that these need not be read.
+    /// True if the worktree's settings are exactly the ones written here. Our own git calls name their hooks explicitly, so these settings
+    /// need not be read.
     pub(super) fn has_only_hook_settings(&self) -> bool {
         std::fs::read_to_string(self.git_dir().join(SETTINGS)).is_ok_and(|text| text == self.hook_settings())
     }

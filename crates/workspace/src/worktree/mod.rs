@@ -181,12 +181,12 @@ impl Worktree {
         }
     }
 
-    /// The files of a plain worktree before a command runs in it, for the promotion after it.
+    /// Records the files of a plain worktree before a command, for the promotion after it.
     pub fn baseline(&self) -> Result<Baseline, LayerError> {
         Baseline::record_briefly(&self.path(), &self.layers(), Limits::default())
     }
 
-    /// Whether a baseline of this worktree can still be relied on: nobody set the clock back since.
+    /// True if a baseline of this worktree is still valid: the clock was not set back.
     pub fn relies_on(&self, baseline: &Baseline) -> Result<bool, LayerError> {
         baseline.is_reliable(&self.layers())
     }

@@ -7,7 +7,7 @@ use crate::error::LayerError;
 use crate::layer::Changes;
 use crate::room::{Counting, of_paths};
 
-/// The note of how much room it took when it was last measured: bytes of everything, a space, bytes of its files.
+/// File with the last measured disk usage: total bytes, a space, bytes of the worktree's files.
 const SIZE: &str = "size";
 
 impl Worktree {
@@ -27,7 +27,7 @@ impl Worktree {
         if files.is_plain() {
             return self.measure_beside(files.total());
         }
-        // A file with several names: changes would not tell how much room the files take afterwards.
+        // A file with several names: later changes would not show how much room the files take.
         let bytes = self.disk_bytes()?;
         self.remember_size(bytes, None);
         Ok(bytes)
@@ -50,7 +50,7 @@ impl Worktree {
         self.noted_sizes()?.first().copied()
     }
 
-    /// How much of that its files took. `None` if it was not measured yet, or if a file has several names.
+    /// Returns the last measured size of the worktree's files. `None` if it was not measured yet, or if a file has several names.
     #[must_use]
     pub fn measured_files(&self) -> Option<u64> {
         self.noted_sizes()?.get(1).copied()

@@ -1,5 +1,5 @@
-//! Whether a directory of the host may be shown to an agent. Decided by what the path leads to: links are resolved first,
-//! and files are compared by device and inode, so that no other spelling, link or bind mount leads to a secret.
+//! Decides if a directory of the host may be shown to an agent. Resolves links first and compares files by device and inode, so that no
+//! alternative spelling, link or bind mount leads to a secret.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::person::{Person, Settings};
 use super::secret_places::{self, below_home};
 
-/// Why a directory is not shown.
+/// Reason why a directory is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
     #[error("the cache `{from}` of `agents/policy.json` is no directory of this machine")]
@@ -31,32 +31,32 @@ pub enum DirectoryError {
     Changeable { from: String, part: PathBuf },
 }
 
-/// A file or directory, whatever it is called.
+/// Device and inode: identify a file or directory under any name.
 type Identity = (u64, u64);
 
-/// Everything that decides about directories of the host.
+/// Inputs for decisions about directories of the host.
 #[derive(Debug)]
 pub struct HostDirectories<'a> {
     person: &'a Person,
     settings: &'a Settings,
     repository: &'a Path,
-    /// Secret places that exist, with what to call them.
+    /// Existing secret places, each with its name for messages.
     secrets: Vec<(String, PathBuf)>,
 }
 
 impl<'a> HostDirectories<'a> {
-    /// `homes` are the homes of Placet that are known to be used.
+    /// Creates the check. `homes` are the homes of Placet known to be in use.
     pub fn new(person: &'a Person, settings: &'a Settings, repository: &'a Path, homes: &[PathBuf]) -> Self {
         let usual = secret_places::of_home(person.home()).map(|(name, path)| (name.to_owned(), path));
         let of_placet = homes.iter().map(PathBuf::as_path).chain([person.config_dir(), person.state_dir()]);
         let own = of_placet.map(|path| (path.display().to_string(), path.to_owned()));
-        // A secret that is a link is where the link leads.
+        // Resolves links, so that the target of a link is protected.
         let real = |(name, path): (String, PathBuf)| Some((name, fs::canonicalize(path).ok()?));
         Self { person, settings, repository, secrets: usual.chain(own).filter_map(real).collect() }
     }
 
-    /// The directory that a cache names, with all links resolved, if it may be shown. To be asked right before it is used:
-    /// nobody else can change what the answer follows from.
+    /// Resolves the links of a cache's directory and returns it if it may be shown. Call it right before use; other users cannot change the
+    /// result in between.
     pub fn resolve(&self, from: &str) -> Result<PathBuf, DirectoryError> {
         let no_directory = || DirectoryError::NoDirectory { from: from.to_owned() };
         let real = fs::canonicalize(below_home(from, self.person.home())).map_err(|_| no_directory())?;
@@ -83,15 +83,15 @@ impl<'a> HostDirectories<'a> {
         if let Some((name, _)) = self.secrets.iter().find(|(_, path)| shows(path)) {
             return secret(name);
         }
-        // A home of Placet that nobody told us about.
+        // A home of Placet that is not in `homes`.
         match real.ancestors().find(|part| part.join("placet.toml").exists()) {
             Some(home) => secret(&home.display().to_string()),
             None => Ok(()),
         }
     }
 
-    /// Below a cache root of the person, with no repository in between: what is in a repository is somebody's work. The
-    /// person's own root may lie in one.
+    /// Checks that the directory is below a cache root of the person, with no repository in between: a repository holds a person's work.
+    /// The cache root itself may be in a repository.
     fn check_repositories(&self, from: &str, real: &Path) -> Result<(), DirectoryError> {
         let repository = |at: &Path| {
             let (from, real, repository) = (from.to_owned(), real.to_owned(), at.to_owned());
@@ -114,13 +114,13 @@ impl<'a> HostDirectories<'a> {
     }
 }
 
-/// Follows links: asked of resolved paths, and of what the person named.
+/// Follows links; called with resolved paths and with paths that the person named.
 fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// Nobody but this user and root can replace a part of the path between this check and the mount. A sticky directory such
-/// as `/tmp` lets nobody replace what is another's.
+/// Checks that only this user and root can replace a part of the path between this check and the mount. In a sticky directory such as
+/// `/tmp`, other users cannot replace entries that they do not own.
 fn check_owners(from: &str, real: &Path) -> Result<(), DirectoryError> {
     const OTHERS_WRITE: u32 = 0o002;
     const STICKY: u32 = 0o1000;

@@ -1,10 +1,10 @@
-//! What of the host a repository may ask for.
+//! Access of a repository to the host.
 //!
-//! - [`person`]: the person's own settings, which no repository can ship: cache roots and variables.
+//! - [`person`]: the person's settings, which no repository can contain: cache roots and variables.
 //! - [`secret_places`]: files and directories that hold secrets.
-//! - [`directory`]: whether one directory may be shown, decided by what the path is and not by how it is spelled.
-//! - [`request`]: everything a repository asks for, with its digest.
-//! - [`trust`]: which requests the person has trusted, by repository and digest.
+//! - [`directory`]: decides if one directory may be shown, by its resolved path and not by its spelling.
+//! - [`request`]: everything a repository requests, with its digest.
+//! - [`trust`]: requests that the person has trusted, by repository and digest.
 
 pub mod directory;
 pub mod person;

@@ -1,5 +1,5 @@
-//! The person's own directories and settings: `settings.toml` in their configuration directory. A repository cannot ship
-//! it, and what others could have written is not read.
+//! The person's directories and settings: `settings.toml` in their configuration directory. A repository cannot contain it, and a file that
+//! other users can write is not read.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -12,7 +12,7 @@ use super::secret_places::below_home;
 
 const SETTINGS: &str = "settings.toml";
 
-/// Directories that may be caches without being named in the settings, each with the reason why it holds no secrets.
+/// Directories allowed as caches by default, each with the reason why it holds no secrets.
 const CACHE_ROOTS: &[(&str, &str)] = &[
     ("~/.cargo/registry", "crates that cargo downloaded; its credentials lie beside it"),
     ("~/.rustup/toolchains", "compilers"),
@@ -34,7 +34,7 @@ const CACHE_ROOTS: &[(&str, &str)] = &[
     ("~/.cache/sccache", "results of compilers"),
 ];
 
-/// Variables that may be passed without being named in the settings, with the reason why they tell nothing secret.
+/// Variables passed by default, each with the reason why it holds no secret.
 const PASS_VARIABLES: &[(&str, &str)] = &[
     ("LANG", "the language of messages"),
     ("LANGUAGE", "the language of messages"),
@@ -55,7 +55,7 @@ const PASS_VARIABLES: &[(&str, &str)] = &[
     ("SOURCE_DATE_EPOCH", "a date for reproducible builds"),
 ];
 
-/// Why the person's own directories or settings cannot be used.
+/// Reason why the person's directories or settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PersonError {
     #[error("your home directory is not known; set HOME to an absolute path")]
@@ -72,7 +72,7 @@ pub enum PersonError {
     Shipped { at: PathBuf },
 }
 
-/// Where a person keeps settings and trust.
+/// Directories of a person: home, settings and trust.
 #[derive(Debug, Clone)]
 pub struct Person {
     home: PathBuf,
@@ -80,14 +80,14 @@ pub struct Person {
     state: PathBuf,
 }
 
-/// What `settings.toml` says, with the defaults.
+/// Content of `settings.toml`, with the defaults.
 #[derive(Debug, Clone)]
 pub struct Settings {
     cache_roots: Vec<PathBuf>,
     pass_variables: Vec<String>,
 }
 
-/// An unknown key is an error: a typo must not silently mean the default.
+/// Refuses unknown keys: a typo must not silently select the default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
@@ -96,10 +96,10 @@ struct File {
 }
 
 impl Person {
-    /// The directories that the environment of this process names, as the XDG base directory specification says.
+    /// Reads the directories from the environment of this process, according to the XDG base directory specification.
     pub fn of_process() -> Result<Self, PersonError> {
         let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(PersonError::NoHome)?;
-        // The specification says that a relative path is to be ignored.
+        // The specification requires relative paths to be ignored.
         let named = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         let config = named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")).join("placet");
         let state = named("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state")).join("placet");
@@ -110,22 +110,22 @@ impl Person {
         &self.home
     }
 
-    /// The file with the person's settings; it need not exist.
+    /// Path of the person's settings; the file need not exist.
     pub fn settings_file(&self) -> PathBuf {
         self.config.join(SETTINGS)
     }
 
-    /// Where the settings are.
+    /// Directory of the settings.
     pub(crate) fn config_dir(&self) -> &Path {
         &self.config
     }
 
-    /// Where trust is kept.
+    /// Directory of the trust records.
     pub(crate) fn state_dir(&self) -> &Path {
         &self.state
     }
 
-    /// Reads the settings; the defaults, if there is no file.
+    /// Reads the settings; returns the defaults if the file is missing.
     pub fn settings(&self, repository: &Path) -> Result<Settings, PersonError> {
         let at = self.settings_file();
         let file = match fs::metadata(&at) {
@@ -161,19 +161,19 @@ impl Settings {
         &self.cache_roots
     }
 
-    /// Whether a variable of the host may be handed to agents.
+    /// True if a variable of the host may be passed to agents.
     pub fn passes(&self, variable: &str) -> bool {
         self.pass_variables.iter().any(|name| name == variable)
     }
 }
 
-/// The file or directory belongs to this user, and nobody else can write to it.
+/// Checks that the file or directory belongs to this user and other users cannot write to it.
 pub(crate) fn check_own(at: &Path, meta: &Metadata) -> Result<(), PersonError> {
     let is_own = meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0;
     if is_own { Ok(()) } else { Err(PersonError::NotOwn { at: at.to_owned() }) }
 }
 
-/// The path does not lead into the repository.
+/// Checks that the path does not lead into the repository.
 pub(crate) fn outside(at: &Path, repository: &Path) -> Result<(), PersonError> {
     let real = fs::canonicalize(at).map_err(|source| PersonError::Read { at: at.to_owned(), source })?;
     if real.starts_with(repository) { Err(PersonError::Shipped { at: at.to_owned() }) } else { Ok(()) }

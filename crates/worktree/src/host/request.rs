@@ -1,5 +1,5 @@
-//! Everything of the host that a repository asks for, and the commands it wants run when a worktree starts. Its digest is
-//! what the person trusts.
+//! A repository's request: everything of the host that it needs, and the commands it runs when a worktree starts. The person trusts the
+//! digest of the request.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use crate::team::{Cache, CacheMode, CageName, Generate, Team};
 
-/// What a repository asks for. Checks are no part of it: they run in a cage that shows no more than what is here.
+/// Request of a repository. Checks are not part of it: they run in a cage that shows nothing beyond this request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostRequest {
     caches: Vec<Cache>,
     generate: Vec<Generate>,
     pass: Vec<String>,
     set: BTreeMap<String, String>,
-    /// Agents that work in another cage than the usual one: a profile of the home may show more of the host.
+    /// Agents with a cage other than the default: a profile of the home may show more of the host.
     cages: BTreeMap<AgentName, CageName>,
 }
 
@@ -35,8 +35,8 @@ impl HostRequest {
         }
     }
 
-    /// Whether nothing is asked for: no state of the host becomes visible and nothing runs. Variables with values of the
-    /// repository's own show nothing.
+    /// True if the request asks for nothing: no state of the host becomes visible and nothing runs. Variables with fixed values from the
+    /// repository are not counted.
     pub fn is_empty(&self) -> bool {
         self.caches.is_empty() && self.generate.is_empty() && self.pass.is_empty() && self.cages.is_empty()
     }
@@ -45,7 +45,7 @@ impl HostRequest {
         Digest::of(&canonical::to_bytes(self))
     }
 
-    /// One line each, for the person who decides.
+    /// Formats the request, one line per item, for the person who decides.
     pub fn lines(&self) -> Vec<String> {
         let caches = self.caches.iter().map(|cache| {
             let how = match cache.how {

@@ -1,9 +1,9 @@
-//! Files and directories that hold secrets. A cache in, around or the same as one of them is refused.
+//! Files and directories that hold secrets. A cache that is one of them, in one, or around one is refused.
 
 use std::path::{Path, PathBuf};
 
-/// Places that hold secrets. `~/` is the person's home. The list is a second line: a cache must also lie below a cache
-/// root of the person's own settings.
+/// Paths that hold secrets. `~/` is the person's home. The list is a second line of defence: a cache must also be below a cache root of the
+/// person's settings.
 pub(crate) const SECRET_PLACES: &[&str] = &[
     // Keys of people.
     "~/.ssh",
@@ -66,7 +66,7 @@ pub(crate) const SECRET_PLACES: &[&str] = &[
     "~/.config/keepassxc",
     "~/.lpass",
     "~/.local/share/lpass",
-    // Profiles of browsers and of programs that are browsers inside: cookies and saved passwords.
+    // Profiles of browsers and of programs built on them: cookies and saved passwords.
     "~/.mozilla",
     "~/.thunderbird",
     "~/.config/google-chrome",
@@ -84,7 +84,7 @@ pub(crate) const SECRET_PLACES: &[&str] = &[
     "~/.cache/chromium",
     "~/.var/app",
     "~/snap",
-    // Agents and editors that keep keys of models or of forges.
+    // Agents and editors that keep keys of models or forges.
     "~/.claude",
     "~/.claude.json",
     "~/.codex",
@@ -124,7 +124,7 @@ pub(crate) const SECRET_PLACES: &[&str] = &[
     "~/.pgpass",
     "~/.my.cnf",
     "~/.mylogin.cnf",
-    // Histories of shells hold what was typed, passwords among it.
+    // Shell histories contain typed text, including passwords.
     "~/.bash_history",
     "~/.zsh_history",
     "~/.local/share/fish",
@@ -132,11 +132,11 @@ pub(crate) const SECRET_PLACES: &[&str] = &[
     "~/.bitcoin",
     "~/.ethereum",
     "~/.electrum",
-    // Placet's own: keys, tokens, settings and trust.
+    // Placet: keys, tokens, settings and trust.
     "~/.placet",
     "~/.config/placet",
     "~/.local/state/placet",
-    // The machine's own.
+    // The machine.
     "/etc/shadow",
     "/etc/gshadow",
     "/etc/sudoers",
@@ -149,8 +149,8 @@ pub(crate) const SECRET_PLACES: &[&str] = &[
     "/var/run/docker.sock",
 ];
 
-/// The secret place that a path, as it is spelled, lies in or around. For errors with a line number; what counts is what
-/// the path leads to.
+/// Finds the secret place that the spelling of a path lies in or around. Used for errors with a line number; the decision uses the resolved
+/// path.
 pub(crate) fn spelled(path: &str) -> Option<&'static str> {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -158,12 +158,12 @@ pub(crate) fn spelled(path: &str) -> Option<&'static str> {
     SECRET_PLACES.iter().copied().find(|secret| within(path, secret) || within(secret, path))
 }
 
-/// Where each place is for a person with this home.
+/// Resolves the secret places for a person with this home.
 pub(crate) fn of_home(home: &Path) -> impl Iterator<Item = (&'static str, PathBuf)> {
     SECRET_PLACES.iter().map(|place| (*place, below_home(place, home)))
 }
 
-/// A path with `~/` replaced by the home.
+/// Replaces `~/` in a path by the home.
 pub(crate) fn below_home(path: &str, home: &Path) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(rest) => home.join(rest),

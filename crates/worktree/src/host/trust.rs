@@ -1,5 +1,5 @@
-//! Which requests of repositories the person has trusted: one file for each repository, in the person's state directory,
-//! with the digest of the request. A repository that asks for something else is not trusted any more.
+//! Requests that the person has trusted: one file per repository in the person's state directory, with the digest of the request. After the
+//! request changes, the person is asked again.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use super::request::HostRequest;
 
 const TRUSTED: &str = "trusted";
 
-/// Why trust cannot be read or kept.
+/// Reason why trust cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     #[error(transparent)]
@@ -23,17 +23,17 @@ pub enum TrustError {
     Io { at: PathBuf, source: io::Error },
 }
 
-/// One file.
+/// Content of a trust file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
-    /// For people who look into the file.
+    /// For people who read the file.
     path: String,
     repository: Digest,
     request: Digest,
 }
 
-/// What the person has trusted of one repository.
+/// Trust of the person in one repository.
 #[derive(Debug)]
 pub struct Trust {
     directory: PathBuf,
@@ -42,18 +42,18 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// For the repository with this root.
+    /// Opens the trust of the repository with this root.
     pub fn of(person: &Person, root: &Path) -> Result<Self, TrustError> {
         let failed = |source| TrustError::Io { at: root.to_owned(), source };
         let root = fs::canonicalize(root).map_err(failed)?;
         let meta = fs::symlink_metadata(&root).map_err(failed)?;
-        // Another repository at the same path is another repository.
+        // Device and inode are included: another repository at the same path is not trusted.
         let identity = format!("\0{}\0{}", meta.dev(), meta.ino());
         let repository = Digest::of(&[root.as_os_str().as_encoded_bytes(), identity.as_bytes()].concat());
         Ok(Self { directory: person.state_dir().join(TRUSTED), root, repository })
     }
 
-    /// Whether exactly this request was trusted.
+    /// Returns whether exactly this request is trusted.
     pub fn holds(&self, request: &HostRequest) -> Result<bool, TrustError> {
         let at = self.file();
         let meta = match fs::symlink_metadata(&at) {
@@ -63,12 +63,12 @@ impl Trust {
         self.check_directory()?;
         check_own(&at, &meta)?;
         let bytes = fs::read(&at).map_err(|source| TrustError::Io { at, source })?;
-        // What is not whole trusts nothing.
+        // An incomplete or unreadable record trusts nothing.
         let record = serde_json::from_slice::<Record>(&bytes).ok();
         Ok(record.is_some_and(|known| known.repository == self.repository && known.request == request.digest()))
     }
 
-    /// Trusts a request, in the place of an earlier one.
+    /// Trusts a request, and replaces an earlier one.
     pub fn give(&self, request: &HostRequest) -> Result<(), TrustError> {
         let failed = |source| TrustError::Io { at: self.directory.clone(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory).map_err(failed)?;
@@ -83,7 +83,7 @@ impl Trust {
         fs::rename(&fresh, at).map_err(failed)
     }
 
-    /// Takes the trust back. Tells whether there was any.
+    /// Revokes the trust; returns whether there was any.
     pub fn revoke(&self) -> Result<bool, TrustError> {
         match fs::remove_file(self.file()) {
             Ok(()) => Ok(true),

@@ -41,11 +41,11 @@ pub struct TicketText {
 pub struct Facts {
     pub branch: BranchName,
     pub base_branch: BranchName,
-    /// The branch that the work goes on from: the base, or that of the agent before.
+    /// The branch that the work starts from: the base, or the previous agent's branch.
     pub started_from: BranchName,
     pub worktree: PathBuf,
     pub manifest: Manifest,
-    /// Protected paths that a person lets this worktree change.
+    /// Protected paths that a person allows this worktree to change.
     pub exempted: Vec<Glob>,
     pub commit_form: CommitForm,
     pub checks: Vec<Check>,
@@ -69,7 +69,7 @@ impl Facts {
         }
     }
 
-    /// With what was recorded when the worktree was opened, and granted since.
+    /// Adds the facts recorded when the worktree was opened, and the exemptions granted since.
     #[must_use]
     pub fn recorded(self, manifest: Manifest, exempted: Vec<Glob>, started_from: BranchName) -> Self {
         Self { manifest, exempted, started_from, ..self }

@@ -167,7 +167,7 @@ fn lines<T: ToString>(items: &[T]) -> Vec<String> {
     items.iter().map(|item| quote::line(&item.to_string())).collect()
 }
 
-/// What is still protected.
+/// Lists the paths that are still protected.
 fn protected(facts: &Facts) -> Vec<Protected> {
     let all = facts.manifest.protected.iter();
     all.filter(|protected| !facts.exempted.contains(&protected.path)).cloned().collect()

@@ -69,7 +69,7 @@ fn host_directory(text: &str) -> Result<(), String> {
         return Err("it must be absolute or begin with `~/`: a path of the repository would be the agent's own".into());
     }
     plain_path(text)?;
-    // The spelling alone, for an error with a line number. What the path leads to is checked when it is used.
+    // Checks only the spelling, for an error with a line number. The resolved path is checked when it is used.
     match secret_places::spelled(text.trim_end_matches('/')) {
         Some(secret) => Err(format!("`{}` would show `{secret}` to agents; name the cache itself", spelled_out(text))),
         None => Ok(()),

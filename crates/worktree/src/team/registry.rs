@@ -117,7 +117,7 @@ impl Agent {
         &self.profile.sandbox_profile
     }
 
-    /// Whether it works in the cage that agents have by default.
+    /// True if the agent works in the default cage.
     pub fn has_usual_cage(&self) -> bool {
         self.cage().as_str() == USUAL_CAGE
     }

@@ -371,7 +371,7 @@ fn default_protected_paths_cover_what_runs_on_peoples_machines() {
     manifest.scope = Scope::lock(all);
     assert!(manifest.judge(&[], &everything[1]).is_allowed());
     let protected = [
-        // Hooks of git.
+        // Git hooks.
         "lefthook.yml",
         ".lefthook.yml",
         "lefthook.yaml",

@@ -1,5 +1,5 @@
-//! `placet catalog copy`: an agent of one's own, made from one that there is. The text is kept as it is, comments included, but for its
-//! id and its program; what else it says is for its owner to change.
+//! `placet catalog copy`: creates an agent from an existing one. Keeps the text, comments included, and changes only the id and the
+//! program; the owner edits the rest.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -16,9 +16,9 @@ use crate::out::{BOLD, Out, styled};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The agent to begin with, as `placet catalog list` names it
+    /// The agent to copy, as `placet catalog list` names it
     from: String,
-    /// The id of your own: a lowercase letter, then letters, digits, `-`, `_`
+    /// The id of the new agent: a lowercase letter, then letters, digits, `-`, `_`
     id: String,
     /// The program that a worker starts as this agent: an absolute path
     #[arg(long, value_name = "PROGRAM")]
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let text = changed(&text_of(&from, agents.file_of(&from))?, &id, program.as_ref());
     let file = home.catalogue_dir().join(format!("{id}.toml"));
     let name = file.display().to_string();
-    // What is written is an agent, or nothing is written.
+    // Validates the result before it is written, so that an invalid agent never reaches the disk.
     Catalogue::with([(name.as_str(), text.as_str())]).map_err(|problems| CliError::failed(problems.to_string()))?;
     write_new(&file, &text)?;
     let copied = Copied { id, file };
@@ -61,8 +61,8 @@ pub(super) fn run(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The same file with another id, and with this program where one is named. Both keys stand at the beginning of a line in every entry
-/// that can be read without a table of its own for them; what comes out is read again before it is kept.
+/// Copies the text with another id, and with `program` if one is named. In every readable entry without a table for them, both keys are at
+/// the beginning of a line; the caller parses the result before it is written.
 fn changed(text: &str, id: &EntryId, program: Option<&ProgramPath>) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut has_id = false;
@@ -72,10 +72,10 @@ fn changed(text: &str, id: &EntryId, program: Option<&ProgramPath>) -> String {
             has_id = true;
             lines.push(format!("id = \"{id}\""));
         } else if is("program") && program.is_some() {
-            // The new one stands beside `speaks`.
+            // Dropped: the new program is written after `speaks`.
         } else if let (true, Some(program)) = (is("speaks"), program) {
             lines.push(line.to_owned());
-            // A string of JSON is one of TOML.
+            // A JSON string is also a valid TOML string.
             lines.push(format!("program = {}", serde_json::json!(program.as_str())));
         } else {
             lines.push(line.to_owned());
@@ -84,7 +84,7 @@ fn changed(text: &str, id: &EntryId, program: Option<&ProgramPath>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A file that is there is somebody's work, unless it is empty.
+/// Refuses to replace an existing file unless it is empty: it may hold a person's work.
 fn write_new(file: &Path, text: &str) -> Result<(), CliError> {
     let is_empty = std::fs::metadata(file).is_ok_and(|found| found.len() == 0);
     let opened = OpenOptions::new().write(true).create(is_empty).create_new(!is_empty).open(file);

@@ -24,7 +24,7 @@ pub(crate) enum Command {
         after_help = "An agent of your own is a file in the folder `catalog` of the home. Begin with one that ships:\n  placet catalog copy code_agent ours --program /usr/bin/python3\n\nExamples:\n  placet catalog show developer_agent\n  placet --json catalog show goose"
     )]
     Show(show::Args),
-    /// Make an agent of your own: a copy of one that there is, under an id of its own
+    /// Make an agent of your own: copy an existing one under a new id
     #[command(
         after_help = "Writes a file into the folder `catalog` of the home, which you then change as you like. Restart the control plane afterwards.\n\nExamples:\n  placet catalog copy code_agent ours --program /usr/bin/python3\n  placet catalog copy developer_agent reviewer_bot"
     )]

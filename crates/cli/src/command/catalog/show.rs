@@ -47,7 +47,7 @@ pub(super) fn agent(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The text of the file of an agent.
+/// Returns the text of an agent's file.
 pub(super) fn text_of(id: &EntryId, file: Option<&str>) -> Result<String, CliError> {
     text(id.as_str(), file.map(PathBuf::from).as_ref(), shipped())
 }

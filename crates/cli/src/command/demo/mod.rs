@@ -39,7 +39,7 @@ async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CliError>>) 
 }
 
 pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
-    // Asked before anything starts: the options of `placet approve` that help elsewhere are none of this command.
+    // Checked before the world starts: the usual hint names options of `placet approve`, which this command does not have.
     if !args.yes && !is_attended() {
         return Err(CliError::usage("nobody is there to ask: standard input is no terminal")
             .hint("`placet demo --yes` approves without asking"));
@@ -57,14 +57,14 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What shows the kept home: each line can be pasted as it is, the first into a terminal of its own.
+/// Commands that show the kept home. Each line can be pasted as printed; the first needs a terminal for itself.
 fn commands(home: &Path, run: RunId) -> String {
     let placet = format!("placet --home {}", quoted(&home.display().to_string()));
     let beside = ["run list", &format!("run audit {run}"), "ledger head"].map(|rest| format!("\n  {placet} {rest}"));
     format!("  {placet} serve\nand beside it, in another terminal:{}", beside.concat())
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

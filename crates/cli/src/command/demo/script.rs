@@ -23,7 +23,7 @@ use crate::out::{BOLD, DIM, GOOD, Out, styled};
 const NOTES: &str = "buy bread\nwater the plants\ncall Ada\n";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Plays it to its end; answers with the run it was about.
+/// Plays the script to its end and returns the run that it created.
 pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<RunId, CliError> {
     let run = undertake(world).await?;
     out.note(&format!(

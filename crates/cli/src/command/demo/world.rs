@@ -42,13 +42,13 @@ pub(crate) struct World {
     pub(super) agent_id: IdentityId,
 }
 
-/// A port that the system chooses: nobody looks for a world that is gone afterwards.
+/// Lets the system choose the port: a temporary world is not looked up later, so the port need not be known.
 const ANY_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// As `placet init` has it, and how many after it are tried: somebody may use Placet here already.
+/// First port to try, as in `placet init`, and the number of ports to try: another Placet may already use the first ones.
 const FIRST_PORT: u16 = 7070;
 const PORTS: u16 = 100;
 
-/// An address for a home that is kept: it is written down there, and every later command looks for the control plane at it.
+/// Finds a free address for a kept home, which stores it: later commands look for the control plane there.
 fn free_address() -> SocketAddr {
     let addresses = (FIRST_PORT..FIRST_PORT + PORTS).map(|port| SocketAddr::new(ANY_ADDRESS.ip(), port));
     let is_free = |address: &SocketAddr| TcpListener::bind(address).is_ok();

@@ -121,7 +121,7 @@ impl State {
     fn last(&self, key: &VerifierKey) -> Result<Option<SignedTreeHead>, CliError> {
         let path = self.dir.join(LAST);
         if path.try_exists().map_err(|error| failed(&path, &error))? {
-            // What was kept here, nobody else writes: a head that cannot be read any more is damage.
+            // Only this command writes the kept head, so an unreadable one means damage.
             return known_head(&path, key).map(Some).map_err(|error| {
                 CliError::new(Code::Integrity, error.message).hint("take another --state for another ledger")
             });

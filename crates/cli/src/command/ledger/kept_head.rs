@@ -1,5 +1,5 @@
-//! Reads heads and keys back from the files in which people keep them: whatever a command of ours prints of them is taken, because
-//! `placet ledger head > FILE` is how they are kept.
+//! Reads heads and keys back from files. Accepts every form in which a command prints them, because people keep them with `placet ledger
+//! head > FILE`.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use placet_ledger::{HeadError, NoteError, SignedTreeHead, VerifierKey};
 use crate::error::{CliError, Code};
 use crate::home::read;
 
-/// Reads a kept head and checks its signature. A file that holds no head is a wrong argument; only a head whose signature does not fit is
-/// a sign that somebody changed it.
+/// Reads a kept head and checks its signature. A file without a head is a usage error; only a head with a wrong signature is a sign of
+/// tampering.
 pub(super) fn known_head(path: &Path, key: &VerifierKey) -> Result<SignedTreeHead, CliError> {
     signed_head(&note_in(&read(path)?), key, path)
 }
 
-/// Checks the signature of a head that stands in this file.
+/// Checks the signature of a head read from this file.
 pub(super) fn signed_head(note: &str, key: &VerifierKey, path: &Path) -> Result<SignedTreeHead, CliError> {
     let unusable = |error: HeadError| match error {
         HeadError::Note(NoteError::BadSignature { .. }) => {
@@ -31,8 +31,8 @@ pub(super) fn signed_head(note: &str, key: &VerifierKey, path: &Path) -> Result<
     SignedTreeHead::verify(note.as_bytes(), key).map_err(unusable)
 }
 
-/// The signed note in a file: alone, as JSON of `ledger head` or `ledger cosign`, or followed by a line with the key, as older versions
-/// printed it.
+/// Extracts the signed note from a file: alone, as JSON of `ledger head` or `ledger cosign`, or followed by a line with the key, as older
+/// versions printed it.
 fn note_in(text: &str) -> String {
     if let Some(note) = field(text, "note") {
         return note;
@@ -41,14 +41,14 @@ fn note_in(text: &str) -> String {
     note.to_owned()
 }
 
-/// The verifier key in a file: alone, as JSON of `ledger head`, `ledger export` or `ledger cosign` (whose key is the witness's), or on a
-/// line `key …`.
+/// Extracts the verifier key from a file: alone, as JSON of `ledger head`, `ledger export` or `ledger cosign` (there, the witness's key),
+/// or on a line `key …`.
 pub(super) fn key_in(text: &str) -> String {
     let line = || text.lines().find_map(|line| line.strip_prefix("key ")).map(ToOwned::to_owned);
     field(text, "key").or_else(|| field(text, "witness")).or_else(line).unwrap_or_else(|| text.to_owned())
 }
 
-/// A text of a JSON object; nothing where it is none.
+/// Reads a string field of a JSON object; `None` if the text is not JSON or the field is missing.
 fn field(text: &str, name: &str) -> Option<String> {
     let object: serde_json::Value = serde_json::from_str(text).ok()?;
     object.get(name)?.as_str().map(ToOwned::to_owned)

@@ -67,7 +67,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     match command {
         Command::Head => {
             let head: HeadView = who.client()?.get("/api/v1/ledger/head").await?;
-            // The note alone is the answer, so that a file it is kept in is one.
+            // Prints only the note to stdout, so that a redirected file is a valid note.
             out.answer(&head, |head| head.note.clone());
             out.note(&styled(DIM, format!("key {}", head.key)));
             Ok(())

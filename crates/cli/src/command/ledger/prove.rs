@@ -19,7 +19,7 @@ pub(super) async fn prove(client: &Client, seq: u64, to: Option<PathBuf>, out: &
         out.note(&format!("written to {}; check it with `placet ledger check-proof {0} --key KEY`", path.display()));
         return Ok(());
     }
-    // The same as in a file, so that what is kept of it can be checked.
+    // Prints the same JSON as it writes to a file, so that the output can be saved and checked later.
     out.data(&serde_json::to_string_pretty(&proof).unwrap_or_default());
     Ok(())
 }

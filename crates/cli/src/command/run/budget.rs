@@ -7,7 +7,7 @@ use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BudgetArgs {
-    /// The most time at work; while a run only waits for people, none counts
+    /// The most time at work; time in which a run only waits for people does not count
     #[arg(long, value_name = "N")]
     budget_minutes: Option<u64>,
     #[arg(long, value_name = "N")]

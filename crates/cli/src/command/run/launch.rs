@@ -30,7 +30,7 @@ pub(crate) struct LaunchArgs {
     /// The kind of cage that the agent lives in
     #[arg(long, value_name = "PROFILE", default_value = "agent", requires = "launch")]
     agent_cage: String,
-    /// A file or folder that anybody may see: it lies in the run's workspace, a folder under its name
+    /// A public file or folder for the run's workspace; a folder keeps its name
     #[arg(long = "input", value_name = "PATH")]
     inputs: Vec<PathBuf>,
     /// The same for what is internal: you say that this run may see it

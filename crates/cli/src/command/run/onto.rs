@@ -80,7 +80,7 @@ impl<'a> Application<'a> {
         Ok(application)
     }
 
-    /// `--input notes/` gave the run `notes/…`: onto `notes` itself, everything would land in `notes/notes`.
+    /// Refuses `notes` itself for a run with `--input notes/`, whose files are named `notes/…`: they would land in `notes/notes`.
     fn is_above_inputs(run: &RunView, folder: &Path) -> Result<(), CliError> {
         let resolved =
             folder.canonicalize().map_err(|error| CliError::usage(format!("`{}`: {error}", folder.display())))?;

@@ -1,5 +1,5 @@
-//! Repositories that a command made in a workspace that it wrote at once. Those that were there are read-only in the
-//! cage; a name that was free cannot be kept free in a directory of the host, so the caller is warned.
+//! Detects repositories that a command made in a directly written workspace. Existing repositories are read-only in the cage. A new name in
+//! a directory of the host cannot be blocked, so the caller is warned.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::options::not_started;
 use crate::error::CliError;
 use crate::out::Out;
 
-/// The repositories of a workspace before the command.
+/// Repositories in a workspace before the command.
 pub(super) struct Guard {
     workspace: PathBuf,
     before: BTreeSet<PathBuf>,
@@ -23,7 +23,7 @@ impl Guard {
         Ok(Self { workspace, before })
     }
 
-    /// Those that are there now and were not.
+    /// Lists repositories that exist now and did not exist before the command.
     pub(super) fn made(&self) -> Result<Vec<String>, CliError> {
         let after = repositories(&self.workspace).map_err(|error| not_started(&error))?;
         Ok(after.difference(&self.before).map(|path| spelled_out(&path.to_string_lossy())).collect())

@@ -27,8 +27,8 @@ pub(super) struct Options {
     /// Keep what the command changes apart: the directory stays as it is
     #[arg(long, requires = "workspace")]
     layered: bool,
-    /// Let the command change repositories (.git, .hg, .jj, bare ones) in the workspace: git on this machine then runs programs that
-    /// the command wrote into their settings and hooks
+    /// Let the command change repositories (.git, .hg, .jj, bare ones) in the workspace: git on this machine then runs programs that the
+    /// command wrote into their settings and hooks
     #[arg(long, requires = "workspace", conflicts_with = "layered")]
     writable_git: bool,
     /// A file or directory that appears read-only (default: below /mnt, or where it is if that is a place for it)
@@ -76,7 +76,7 @@ impl Options {
         wanted.iter().find(|rule| !network.reaches(rule)).map_or(Ok(()), |rule| Err(beyond(profile, rule)))
     }
 
-    /// The workspace, where the command must not leave repositories behind that nobody knows of.
+    /// Returns the workspace if new repositories in it must be reported after the command.
     pub(super) fn guarded_workspace(&self) -> Result<Option<PathBuf>, CliError> {
         self.workspace.as_deref().filter(|_| !self.layered && !self.writable_git).map(absolute).transpose()
     }

@@ -39,7 +39,7 @@ struct Report {
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<Changed>>,
-    /// Repositories that the command made in a workspace that it wrote at once.
+    /// Repositories that the command made in a directly written workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     new_repositories: Vec<String>,
     /// What was asked of the way out, where there is one.

@@ -70,7 +70,7 @@ pub(super) async fn note(who: &Who, view: &WorktreeView, work: Work) -> Result<(
     noted
 }
 
-/// The same at a desk that is open: to open one takes longer than to note something.
+/// Like `note`, but with an open desk: opening a desk takes longer than adding a note.
 pub(super) async fn note_at(desk: &Desk, view: &WorktreeView, work: Work) -> Result<(), CliError> {
     let path = format!("/api/v1/worktrees/{}/work", view.id);
     let noted = desk.client.post::<WorktreeView>(&path, &WorkReport { work }).await;

@@ -17,7 +17,7 @@ pub(crate) enum Command {
     Show,
     /// Make what `agents/raci.json` says the table that counts
     Apply,
-    /// Say something about an operation that you are consulted on
+    /// Give advice on an operation that you are consulted on
     #[command(
         after_help = "Example:\n  placet --as ada duties advise --agent backend --ticket PAY-123 --on merge --say 'wait for PAY-122'"
     )]
@@ -68,7 +68,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     Ok(())
 }
 
-/// The operation with the pair, as one would say it.
+/// Formats the operation with its agent and ticket for messages.
 fn told(view: &WorktreeView, on: Operation) -> String {
     format!("{} of {} at {}", on.as_str(), view.opening.agent, view.opening.ticket)
 }
@@ -79,7 +79,7 @@ async fn advise(desk: &Desk, pair: &Pair, on: Operation, said: &str) -> Result<W
     Ok(desk.client.post(&format!("/api/v1/worktrees/{}/work", view.id), &WorkReport { work }).await?)
 }
 
-/// Shows whoever decides an operation who is consulted on it: what they said, or that they have not answered.
+/// Shows the person who decides an operation the answers of the people consulted on it, and who has not answered.
 pub(super) async fn show_advice(desk: &Desk, view: &WorktreeView, on: Operation, out: &Out) -> Result<(), CliError> {
     let table = show(desk).await?;
     for person in &table.duties.of(on).consulted {
@@ -116,7 +116,7 @@ fn shown(duties: &Duties) -> String {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
-/// What a consulted person can answer to.
+/// Names the operations that a notice asks a consulted person about.
 fn asked(notice: &Notice) -> String {
     if notice.consulted_on.is_empty() {
         return String::new();

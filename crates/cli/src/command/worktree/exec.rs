@@ -83,7 +83,7 @@ pub(super) async fn work(
     conclude(ended.exit, &site)
 }
 
-/// A command that is in the record. Nothing runs that is not, and the record also tells whether this person may.
+/// A command that the control plane has recorded. A command runs only after it is recorded; recording also checks the person's permission.
 struct Begun {
     view: WorktreeView,
     worktree: Worktree,
@@ -92,7 +92,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// All at one desk: each one that is opened opens the store.
+    /// Uses one desk for all requests, because each desk that is opened opens the store.
     async fn record(desk: &Desk, site: &Site, pair: &Pair, command: &[String]) -> Result<Self, CliError> {
         let view = recorded(&desk.client, pair).await?;
         if view.status != WorktreeStatus::Open {

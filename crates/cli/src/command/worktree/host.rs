@@ -1,5 +1,5 @@
-//! What a command shows of this machine to an agent: what the repository asks for, if the person allows and trusts it.
-//! Nothing is begun before that.
+//! Access of agents to this machine: the repository requests it, the person allows and trusts it. Commands check this before they start any
+//! work.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::error::{CliError, Code, chain};
 use crate::out::Out;
 use crate::terminal::asked;
 
-/// The person at this machine, with what they allow.
+/// The person at this machine, with their settings.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) person: Person,
@@ -38,7 +38,7 @@ impl Host {
         HostDirectories::new(&self.person, &self.settings, site.repository.root(), &self.homes)
     }
 
-    /// Refuses what the person's settings do not allow, whoever trusts it.
+    /// Refuses requests that the person's settings do not allow, even trusted ones.
     pub(crate) fn check(&self, site: &Site) -> Result<(), CliError> {
         let checked = setup::check(&site.team, &self.person, &self.settings, &self.directories(site));
         checked.map_err(|error| CliError::new(Code::Refused, chain(&error)))
@@ -49,12 +49,12 @@ impl Host {
     }
 }
 
-/// What the person has to do with a trust file that is not theirs alone.
+/// Refuses a trust file that other users can write, and names the remedy.
 pub(crate) fn untrustworthy(error: &TrustError) -> CliError {
     CliError::new(Code::Refused, chain(error))
 }
 
-/// Goes on only if everything the repository asks for is allowed and trusted. At a terminal the person is asked.
+/// Returns an error unless everything the repository requests is allowed and trusted. Asks the person if there is a terminal.
 pub(crate) async fn admit(site: &Site, who: &Who, out: &Out) -> Result<(), CliError> {
     let request = HostRequest::of(&site.team);
     if request.is_empty() {
@@ -76,12 +76,12 @@ pub(crate) async fn admit(site: &Site, who: &Who, out: &Out) -> Result<(), CliEr
     trust.give(&request).map_err(|error| untrustworthy(&error))
 }
 
-/// Whether somebody sits here who can be asked.
+/// Returns whether a person is at a terminal and can be asked.
 pub(super) fn is_attended(out: &Out) -> bool {
     !out.is_json() && std::io::stdin().is_terminal()
 }
 
-/// Only an explicit yes is trust.
+/// Asks the person. Anything but an explicit yes is a refusal.
 pub(super) async fn ask() -> Result<(), CliError> {
     if asked::is_yes("Trust this repository with that?").await? {
         return Ok(());
@@ -89,7 +89,7 @@ pub(super) async fn ask() -> Result<(), CliError> {
     Err(CliError::new(Code::Waiting, "not trusted; nothing was begun"))
 }
 
-/// The request for the person who decides.
+/// Formats the request for the person who decides.
 pub(super) fn described(request: &HostRequest) -> String {
     let lines: String = request.lines().iter().map(|line| format!("\n  - {line}")).collect();
     format!("this repository (agents/policy.json and agents/profiles) asks for this:{lines}")

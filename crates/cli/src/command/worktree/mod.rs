@@ -119,7 +119,7 @@ pub(crate) fn make_ready(
 pub(crate) fn equipped(mut request: Request, site: &Site, opening: &Opening, who: &Who) -> Result<Request, CliError> {
     let name = name_of(opening).map_err(failed)?;
     let slot = ports::lease(site.repository.root(), &name)?;
-    // A repository that asks for nothing of the host needs no settings of the person.
+    // The person's settings are read only if the repository requests access to the host.
     let host = if HostRequest::of(&site.team).is_empty() { None } else { Some(Host::of(site, who)?) };
     let passes = |name: &str| host.as_ref().is_some_and(|host| host.settings.passes(name));
     let of_host = |name: &str| passes(name).then(|| std::env::var(name).ok()).flatten();
@@ -168,7 +168,7 @@ pub(crate) async fn all_recorded(client: &Client) -> Result<Vec<WorktreeView>, C
     }
 }
 
-/// The branch that a worktree goes on from: that of the worktree it follows, or the base.
+/// Returns the branch that a worktree starts from: that of the worktree it follows, or the base.
 pub(crate) async fn origin_of(who: &Who, view: &WorktreeView) -> Result<BranchName, CliError> {
     match view.opening.follows {
         None => Ok(view.opening.base_branch.clone()),

@@ -44,7 +44,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
-/// The worktree as it was recorded, if it was opened, with the branch that it goes on from.
+/// Loads the recorded worktree, if it was opened, with the branch that it starts from.
 async fn opened(pair: &Pair, who: &Who) -> Result<Option<(WorktreeView, BranchName)>, CliError> {
     if who.server.is_none() && who.home_if_any()?.is_none() {
         return Ok(None);

@@ -45,7 +45,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     tell(&site, &view, done, who, out).await
 }
 
-/// What was done, and from where the work goes on.
+/// Prints the result and the branch that the work starts from.
 pub(super) async fn tell(site: &Site, view: &WorktreeView, done: &str, who: &Who, out: &Out) -> Result<(), CliError> {
     let opening = &view.opening;
     let (origin, base) = (origin_of(who, view).await?, &opening.base.as_str()[..12]);

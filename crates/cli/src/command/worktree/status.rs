@@ -35,9 +35,9 @@ struct Row {
     ticket: String,
     branch: String,
     status: String,
-    /// How often the agent has taken the ticket up.
+    /// Number of times the agent has started this ticket.
     sitting: u32,
-    /// The agent whose branch it goes on from.
+    /// The agent whose branch this worktree starts from.
     follows: Option<String>,
     ahead: Option<u64>,
     behind: Option<u64>,
@@ -126,7 +126,7 @@ fn row(site: &Site, view: &WorktreeView, on_disk: Option<&Listed>, slot: Option<
     Ok(row)
 }
 
-/// The agent whose branch a worktree goes on from, if that is another one.
+/// Returns the agent whose branch a worktree starts from, if that is another agent.
 fn followed(recorded: &[WorktreeView], view: &WorktreeView) -> Option<String> {
     let id = view.opening.follows.filter(|id| *id != view.id)?;
     recorded.iter().find(|other| other.id == id).map(|other| other.opening.agent.to_string())

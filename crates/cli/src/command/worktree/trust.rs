@@ -1,7 +1,7 @@
-//! `placet trust`: the person allows a repository what its setup asks for, exactly as it is now.
+//! `placet trust`: the person allows a repository its current setup request, and no other.
 //!
-//! At a terminal the person is asked. Elsewhere only the exact digest counts, which `--show` prints and a refused command
-//! names. An agent in a cage reaches neither the settings nor the trust of the person.
+//! At a terminal the person is asked. Without one, only the exact digest is accepted; `--show` and refused commands print it. An agent in a
+//! cage can reach neither the person's settings nor their trust.
 
 use placet_domain::digest::Digest;
 use placet_worktree::host::request::HostRequest;
@@ -16,13 +16,13 @@ use crate::out::Out;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  placet trust --show\n  placet trust\n  placet trust --revoke")]
 pub(crate) struct Args {
-    /// Show what the repository asks for and whether it is trusted
+    /// Show the repository's request and whether it is trusted
     #[arg(long)]
     show: bool,
-    /// Trust exactly the request with this digest, without being asked
+    /// Trust exactly the request with this digest, without a prompt
     #[arg(long, value_name = "DIGEST", conflicts_with = "show")]
     digest: Option<String>,
-    /// Take the trust back
+    /// Revoke the trust
     #[arg(long, conflicts_with_all = ["show", "digest"])]
     revoke: bool,
 }

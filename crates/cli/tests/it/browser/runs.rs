@@ -35,7 +35,7 @@ fn standing(world: &World) -> String {
     run
 }
 
-/// One that stands still because the one action of its budget is executed and it wants another.
+/// Creates a run that waits for budget: the only action of its budget was executed, and it proposes another.
 fn used_up(world: &World, busy_seconds: u32) -> String {
     let run = planned(world, "lab", &["--budget-actions", "1", "--warn-at", "100"]);
     world.by("ada", &["run", "approve", &run]).ok();
@@ -55,7 +55,8 @@ fn c10_every_decision_about_a_run_is_made_by_hand_with_a_script_and_without() {
     lab(&scene);
     let world = &scene.world;
     let hosted = [(); 2].map(|()| scene.start("report.py", &["one", "two", "three"], &["--every-steps", "1"]));
-    // Before the wishes, whose action keeps one of the worker's two places; the first of these leaves its place to the second.
+    // Created before the wishes, whose action occupies one of the worker's two places; the first of these runs frees its place for the
+    // second.
     let used = [8, 25].map(|seconds| used_up(world, seconds));
     let wishes = wishing(world);
     hosted.iter().for_each(|run| drop(scene.stands_at(run, 1)));

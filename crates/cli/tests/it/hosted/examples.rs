@@ -100,7 +100,7 @@ fn shop(scene: &Scene) -> String {
     for tool in ["scrape.py", "spreadsheet.py"] {
         fs::copy(agents(tool), root.join("tools").join(tool)).unwrap();
     }
-    // What is in it, without a folder around.
+    // The trailing dot names the folder's content without the folder.
     root.join(".").to_str().unwrap().to_owned()
 }
 

@@ -1,8 +1,8 @@
-//! The scope of a hosted run: what it does not allow stays as it is, whatever an approved action does.
+//! Scope of a hosted run: paths outside of it stay unchanged, even if an approved action writes to them.
 
 use super::{Scene, output_of};
 
-/// A scene whose runs may change these paths alone.
+/// Creates a scene whose runs may change only these paths.
 fn scene_allowing(allow: &str) -> Scene {
     let scene = Scene::new();
     let scope = std::fs::read_to_string(scene.world.path("scope.toml")).unwrap();
@@ -15,14 +15,14 @@ fn agent(body: &str) -> String {
     format!("from placet import Run\nrun = Run()\nrun.wait_for_work()\n{body}\nrun.finish('done')\n")
 }
 
-/// The paths of the outputs, once they were collected.
+/// Lists the paths of the outputs after they were collected.
 fn outputs(scene: &Scene, run: &str, awaited: &str) -> Vec<String> {
     output_of(scene, run, awaited);
     let all = scene.seen(run)["outputs"].as_array().unwrap().clone();
     all.iter().map(|output| output["path"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What became of the actions of a run, in order.
+/// Lists the actions of a run with their results, in order.
 fn actions(scene: &Scene, run: &str) -> Vec<(String, String)> {
     let all = scene.world.json("ada", &["run", "show", run])["actions"].as_array().unwrap().clone();
     let mut all: Vec<_> =

@@ -74,7 +74,7 @@ pub(crate) const BINARY: &str = "PLACET_TEST_BINARY";
 pub(crate) fn placet() -> Command {
     let mut command =
         clean(Command::new(std::env::var_os(BINARY).unwrap_or_else(|| env!("CARGO_BIN_EXE_placet").into())));
-    // Nobody's settings: what a test needs of them it writes itself.
+    // No settings of the user who runs the tests: a test writes the settings that it needs.
     command.env("XDG_CONFIG_HOME", "/nonexistent/config").env("XDG_STATE_HOME", "/nonexistent/state");
     command
 }

@@ -140,7 +140,7 @@ impl World {
     pub(crate) fn worker_at(&self, url: &str, more: &[&str]) -> Process {
         let scratch = self.path("scratch");
         let mut command = self.command(&["--server", url, "--as", "w1", "work", "--scratch"]);
-        // What stands in between is not the control plane, and could not prove that it is.
+        // A proxy in between is not the control plane and could not prove its identity, so the token is passed explicitly.
         if url != self.url() {
             command.env("PLACET_TOKEN", self.token("w1"));
         }

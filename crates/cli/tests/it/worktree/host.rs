@@ -1,4 +1,4 @@
-//! HOST: what of the person's machine a repository can ask for, and who allows it.
+//! HOST: what a repository can request of the person's machine, and how the person allows it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -13,7 +13,7 @@ use crate::support::{Process, Said, clean, eventually, placet};
 
 const CANARY: &str = "canary-6c1f";
 
-/// A repository that asks for this setup; nobody has trusted it.
+/// Creates a repository with this setup request, which is not trusted yet.
 fn asking(setup: &Value) -> Repo {
     let repo = Repo::new();
     ask(&repo, setup);
@@ -30,7 +30,7 @@ fn cache(from: &Path, how: &str) -> Value {
     json!({ "caches": [{ "from": from, "to": to, "how": how }] })
 }
 
-/// Of a person whose home is below the repository's person directory.
+/// Runs as a person whose home is below the repository's person directory.
 fn at_home(repo: &Repo, args: &[&str]) -> Said {
     Said::by(repo.command(args).env("HOME", repo.person("home")))
 }
@@ -39,7 +39,7 @@ fn start_at_home(repo: &Repo) -> Said {
     at_home(repo, &[&["start"], &PAIR[..]].concat())
 }
 
-/// A home with a secret in each of these places.
+/// Creates a home with a secret in each of these places.
 fn home_with_secrets(repo: &Repo, places: &[&str]) {
     for place in places {
         let at = repo.person("home").join(place);
@@ -57,7 +57,7 @@ fn cache_that_leads_to_a_secret_is_refused() {
     symlink(home.join(".ssh"), home.join("packages")).unwrap();
     fs::create_dir_all(home.join("cache")).unwrap();
     symlink("../.ssh", home.join("cache/inner")).unwrap();
-    // The person allows far too much; a secret is refused all the same.
+    // The person's settings allow far too much; a secret is refused all the same.
     repo.allow_caches(&[repo.person("").as_path(), repo.root()]);
     let inside = places.iter().map(|place| home.join(place));
     let more = [home.clone(), home.join("packages"), home.join("cache/inner"), repo.person("")];
@@ -85,7 +85,7 @@ fn cache_outside_the_cache_roots_is_refused() {
     repo.trust();
     repo.on("start", &[]).ok();
     assert_eq!(repo.agent("cat /opt/s/dep.txt").ok().out(), "shown\n");
-    // A link that is put in its place later leads elsewhere.
+    // The cache is replaced by a link that leads elsewhere.
     let moved = shown.path().with_extension("moved");
     fs::rename(shown.path(), &moved).unwrap();
     symlink("/etc", shown.path()).unwrap();
@@ -167,7 +167,7 @@ fn trust_of_one_repository_is_not_another_s() {
     let start = [&["start"], &PAIR[..]].concat();
     let mut command = other.command(&start);
     Said::by(command.envs(one.person_variables())).exits(3);
-    // Trust that others could have written counts for nothing.
+    // Trust that other users could have written is ignored.
     let trusted = one.person("state/placet/trusted");
     fs::set_permissions(&trusted, fs::Permissions::from_mode(0o777)).unwrap();
     one.on("start", &[]).exits(3);
@@ -190,7 +190,7 @@ fn trust_and_settings_in_the_repository_count_for_nothing() {
 
 #[test]
 fn agent_in_a_cage_cannot_trust_a_setup() {
-    // A cage shows no program of ours by itself; here it does.
+    // The test copies the program into the cage, because a cage does not show it by default.
     let program = tempfile::tempdir().unwrap();
     fs::copy(placet().get_program(), program.path().join("placet")).unwrap();
     let repo = asking(&cache(program.path(), "readOnly"));
@@ -247,19 +247,19 @@ fn settings_with_a_mistake_are_refused() {
     repo.on("start", &[]).exits(2);
 }
 
-/// Starts at a terminal, and answers the question if there is one. What the terminal showed.
+/// Runs `start` at a terminal, answers the question if asked, and returns the terminal's output.
 fn started_at_a_terminal(repo: &Repo, answer: Option<&str>) -> String {
     let patience = Duration::from_secs(60);
     let (log, script) = (repo.person("screen.log"), format!("\"$PLACET\" start {}; echo \"ended $?\"", PAIR.join(" ")));
     let mut command = clean(Command::new("script"));
     command.current_dir(repo.root()).env("PLACET", placet().get_program()).env("TERM", "xterm-256color");
     command.envs(repo.person_variables()).env("SHELL", "/bin/sh").args(["-qfec", &script]).arg(&log);
-    // What an earlier one showed is no question of this one.
+    // Removes the output of an earlier process, so that its question is not found.
     let _ = fs::remove_file(&log);
     let mut process = Process::start(&mut command);
     let screen = || String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
     if let Some(answer) = answer {
-        // What was typed before the question is let go of.
+        // Waits for the question, because earlier input is discarded.
         eventually("it asks", patience, || screen().contains("[y/N]"));
         process.type_in(answer);
     }

@@ -24,7 +24,7 @@ fn a13_only_the_accountable_decide_and_the_informed_are_told() {
     repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
     let refused = repo.on("close", &[]).exits(3);
     assert!(refused.stderr.contains("`close`: ada"), "{}", refused.stderr);
-    // Closing runs the scope-check itself: whoever is accountable for it needs no other duty.
+    // Closing runs the scope-check itself, so the accountable person needs no other duty.
     repo.placet(&[&["--as", "ada", "close"], &PAIR[..]].concat()).ok();
     let told = |who: &str| repo.placet(&["--as", who, "notices"]).ok().out().to_owned();
     assert!(told("ada").contains("worktree.opening") && !told("ada").contains("worktree.closed"));
@@ -95,7 +95,7 @@ fn commit_message_of_a_person_in_a_plain_worktree_is_checked() {
         git.current_dir(repo.at("")).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         crate::support::Said::by(git.args(["commit", "-qam", message]))
     };
-    // A hook that the agent's tree brings along is not run; those of the repository are.
+    // Hooks in the agent's tree are not run; hooks of the repository are.
     repo.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch \"$(git rev-parse --git-common-dir)/ran\"\n");
     let hook = repo.root().join(".git/hooks/pre-commit");
     std::fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -105,11 +105,11 @@ fn commit_message_of_a_person_in_a_plain_worktree_is_checked() {
     commit("feat(core): one").ok();
     assert!(repo.root().join(".git/ran").exists(), "the person's own hooks run as before");
     assert_eq!(repo.findings(), Vec::<String>::new());
-    // The agent can neither change that hook nor is it the worse for it.
+    // The agent cannot change that hook, and deleting it in the cage does no harm.
     repo.agent("d=$(git rev-parse --git-dir); rm -rf $d/hooks $d/config.worktree; echo 2 >> src/main.rs; git commit -qam 'feat(core): two'").ok();
     std::fs::write(repo.at("src/main.rs"), "fn main() { three() }\n").unwrap();
     assert_ne!(commit("no form at all").code, Some(0));
-    // In the main checkout nothing is different.
+    // The main checkout is unchanged.
     repo.write("docs/guide.md", "# Other\n");
     repo.git(&["commit", "-qam", "no form at all"]);
 }

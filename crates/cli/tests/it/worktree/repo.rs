@@ -11,7 +11,7 @@ use crate::support::{Said, clean, free_port, placet};
 /// A repository on `main`, set up with `placet init`, with `backend` (src, tests) and `docs` as its agents.
 pub(crate) struct Repo {
     _dir: tempfile::TempDir,
-    /// The person's own directories, outside of the repository.
+    /// The person's directories, outside of the repository.
     person: tempfile::TempDir,
     root: PathBuf,
 }
@@ -111,35 +111,35 @@ impl Repo {
         Said::by(&mut self.command(args))
     }
 
-    /// The same, not yet run.
+    /// Builds the command without running it.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = placet();
         command.current_dir(self.root()).envs(self.person_variables()).args(args);
         command
     }
 
-    /// Where the person's home, settings and trust are.
+    /// Directory for the person's home, settings and trust.
     pub(crate) fn person(&self, name: &str) -> PathBuf {
         self.person.path().join(name)
     }
 
-    /// Settings and trust alone: the home stays that of whoever runs the tests.
+    /// Sets only the settings and trust directories; the home is that of the user who runs the tests.
     pub(crate) fn person_variables(&self) -> [(&'static str, PathBuf); 2] {
         [("XDG_CONFIG_HOME", self.person("config")), ("XDG_STATE_HOME", self.person("state"))]
     }
 
-    /// The person's own settings.
+    /// Writes the person's settings.
     pub(crate) fn settings(&self, text: &str) {
         fs::create_dir_all(self.person("config/placet")).unwrap();
         fs::write(self.person("config/placet/settings.toml"), text).unwrap();
     }
 
-    /// The person allows these directories as caches.
+    /// Allows these directories as caches in the person's settings.
     pub(crate) fn allow_caches(&self, roots: &[&Path]) {
         self.settings(&format!("cache_roots = {}\n", serde_json::to_string(roots).unwrap()));
     }
 
-    /// The person looks at what the repository asks for, and trusts it.
+    /// Shows the repository's request and trusts it.
     pub(crate) fn trust(&self) {
         let shown = self.placet(&["--json", "trust", "--show"]).ok().json();
         self.placet(&["trust", "--digest", shown["digest"].as_str().unwrap()]).ok();

@@ -109,7 +109,7 @@ async fn identical(app: &App, caller: &Caller, state: &ActionState, waits: bool)
     }
 }
 
-/// Who said yes, and when: of each the last entry that says so. Approvals that were voided have entries too.
+/// Lists the approvals that count, each with the time of its latest entry. Voided approvals have entries too.
 async fn approvals(app: &App, state: &ActionState, entries: &[StoredEntry]) -> Result<Vec<Yes>, Failure> {
     let mut said = Vec::new();
     for approval in &state.approvals {

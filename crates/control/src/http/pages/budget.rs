@@ -1,5 +1,5 @@
-//! Another budget for a run, by a form. The same command as by the API, from amounts as people write them; and where the run stands still for
-//! want of budget, the command by which it goes on.
+//! Form that changes the budget of a run. Converts the amounts as people write them and uses the same command as the API. If the run waits
+//! for budget, it also sends the command that resumes it.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -30,7 +30,7 @@ pub(super) async fn set(
     Ok(again(run.id))
 }
 
-/// Each limit that there is, as it was written; one that nobody changed is kept to the last unit, and what is not limited stays so.
+/// Reads the limits from the form. An unchanged limit keeps its exact value, and an unlimited resource stays unlimited.
 fn allowance(now: &Budget, fields: &Fields) -> Result<Allowance, Failure> {
     let limit = |resource: Resource| -> Result<Option<u64>, Failure> {
         let Some(limit) = now.ceiling.of(resource) else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! What the actions did that a checkpoint lists: every word that ran, what the program said, and the files that it left, each against what
-//! was there before it. The same people see the bytes as by the API.
+//! Details of the actions that a checkpoint lists: their arguments, the program's output, and the files they left, each compared with its
+//! earlier version. Access to the bytes is the same as in the API.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::{action, file, output};
 use crate::app::App;
 use crate::flow::{Caller, Look};
 
-/// As many as a person reads before they let a run go on; the others are named, and lead to their own pages.
+/// Limit of actions shown in full; further ones are listed as links to their own pages.
 const MOST: usize = 12;
-/// What evidence puts before the path of a file.
+/// Prefix of output files in the names of evidence.
 const LEFT: &str = "out/";
 
-/// Files by their paths, as they were at some moment.
+/// Files by path, at one moment.
 type Files = BTreeMap<String, FileOperand>;
 
 pub(super) async fn of_checkpoint(
@@ -40,7 +40,7 @@ pub(super) async fn of_checkpoint(
         let left = evidence.as_ref().map(left_by).unwrap_or_default();
         let files = shown(app, caller, run, &left, &before).await?;
         before.extend(left);
-        // The files that it left stand below, compared.
+        // The files that the action left are shown below, compared.
         let mut outputs = output::shown(app, caller, run.project, evidence.as_ref()).await?;
         outputs.retain(|output| STREAMS.contains(&output.name.as_str()));
         done.push(DoneAction { action: detail.action.id, argv: spec.argv, outputs, files });
@@ -48,7 +48,7 @@ pub(super) async fn of_checkpoint(
     Ok(done)
 }
 
-/// What the run was given.
+/// Files that the run was given as inputs.
 async fn inputs(app: &App, run: &Run) -> Result<Files, Failure> {
     let mut files = Files::new();
     for input in run.hosting.launch().iter().flat_map(|launch| &launch.inputs) {

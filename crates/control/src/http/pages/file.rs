@@ -85,7 +85,7 @@ pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSp
     Ok(files)
 }
 
-/// Files against what was there before them, as far as they can be seen.
+/// Compares files with their earlier versions, if the caller may see them.
 pub(super) async fn compared(
     app: &App,
     caller: &Caller,

@@ -153,13 +153,13 @@ impl Sent {
     }
 }
 
-/// A form of somebody who is not known is small; who sends it drop by drop only wants the place.
+/// Forms of unauthenticated callers are small; a slow sender only wants to occupy the place.
 const LONGEST_READ: Duration = Duration::from_secs(10);
 
 impl FromRequest<App> for Fields {
     type Rejection = Failure;
 
-    /// Of somebody who is not known yet: they have a share of all requests and no more, and not long.
+    /// Reads a form of an unauthenticated caller, with a limited share of all requests and limited time.
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
         let Some(_place) = app.unverified_place() else {
             let why = "too many forms of people who are not signed in come at once; try again in a moment";

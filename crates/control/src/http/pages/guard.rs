@@ -330,15 +330,15 @@ fn came_to(request: &Request, public: Option<&PublicUrl>) -> Result<Address, Fai
     Ok(address)
 }
 
-/// A name that is not ours: somebody made a browser, or a program, believe that we are theirs.
+/// Refusal of a foreign host name, which an attacker could use to make a browser or a program take this server for theirs.
 fn foreign_host() -> Failure {
     let why = "this control plane answers to localhost, addresses of loopback and the `public_url` of the settings only; from elsewhere, come through a tunnel";
     Failure::new(StatusCode::MISDIRECTED_REQUEST, "bad_host", why)
 }
 
-/// Refuses requests under a name that is not ours, whatever they ask for: a page of strangers whose name was pointed at this address is,
-/// to a browser, of the same origin as we are. An address of loopback cannot be pointed anywhere, and a request without a name comes
-/// from no browser.
+/// Refuses requests for a foreign host name, for every route. If an attacker points their name at this address (DNS rebinding), a browser
+/// treats their page as same-origin with us. A loopback address cannot be rebound, and a request without a host does not come from a
+/// browser.
 pub(in crate::http) fn needs_own_host(request: &Request, public: Option<&PublicUrl>) -> Result<(), Failure> {
     match single(request.headers(), &header::HOST)? {
         Some(host) if is_loopback(host) => Ok(()),
@@ -347,7 +347,7 @@ pub(in crate::http) fn needs_own_host(request: &Request, public: Option<&PublicU
     }
 }
 
-/// An address in digits, with or without a port.
+/// True if the host is a loopback address in digits, with or without a port.
 fn is_loopback(host: &str) -> bool {
     let socket = host.parse::<SocketAddr>().map(|socket| socket.ip());
     socket

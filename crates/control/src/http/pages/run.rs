@@ -137,7 +137,7 @@ fn moves(caller: &Caller, run: &Run, now: Timestamp) -> Moves {
         start: may(RunCommand::Start),
         pause: may(RunCommand::Pause { reason: reason() }),
         resume: may(RunCommand::Resume),
-        // Without a limit: whether a person may at all, whatever they write then.
+        // Checked with an unlimited allowance: the question is if the person may change the budget at all.
         set_budget: run.budget.is_some() && may(RunCommand::SetBudget { allowance: unlimited() }),
         snapshot: may(RunCommand::AskSnapshot { reason: reason() }),
         cancel: may(RunCommand::Cancel { reason: reason() }),

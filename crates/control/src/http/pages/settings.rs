@@ -165,7 +165,7 @@ pub(super) async fn end_visit(State(app): State<App>, sent: Sent) -> Result<Resp
 
 pub(super) async fn halt(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
     let reason = sent.fields.text("reason")?;
-    // The form asks for it, so that one press does not stop everybody's work: whatever is sent, it is there.
+    // The form requires a reason, so that one press does not stop everything; a request without one is refused too.
     if reason.trim().is_empty() {
         let why = "say why everything is stopped; whoever wants it to go on reads that";
         return Err(Failure::new(StatusCode::BAD_REQUEST, "bad_form", why));

@@ -43,7 +43,7 @@ pub(super) async fn viewer_of(app: &App, visiting: &Visiting, waiting: u64) -> R
     })
 }
 
-/// How many things wait for this person: a number beside the inbox that no decision of theirs makes smaller would be noise.
+/// Counts the items that this person can decide. The number beside the inbox excludes items that their decisions cannot remove.
 async fn waiting_for(app: &App, identity: &Identity) -> Result<u64, No> {
     if !identity.has(Role::Reviewer) {
         return Ok(0);
@@ -57,7 +57,7 @@ async fn waiting_for(app: &App, identity: &Identity) -> Result<u64, No> {
     Ok(actions + interrupted + runs as u64)
 }
 
-/// Asked of the domain itself, as the page of the run does.
+/// Asks the domain, as the page of the run does.
 fn may_decide(still: Still, run: &Run, actor: &Actor, now: Timestamp) -> bool {
     let (seen, reason) = (run.review(), "asked before it is counted".to_owned());
     let command = match still {

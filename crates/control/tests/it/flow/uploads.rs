@@ -1,4 +1,4 @@
-//! Bytes that somebody uploads and nothing names: how much of them there may be, and for how long.
+//! Limits and lifetime of uploaded bytes that no entry names.
 
 use futures_util::future::join_all;
 use placet_domain::digest::Digest;
@@ -10,7 +10,7 @@ use crate::scenario::{Scenario, Setup};
 const SIZE: usize = 10_000;
 const DAY_MS: u64 = 24 * 3_600_000;
 
-/// Room for three files of one identity and five of a project.
+/// Limits with room for three files of one identity and five of a project.
 fn bounded() -> Setup {
     let mut setup = Setup::default();
     setup.settings.limits.unnamed_bytes_per_identity = 3 * SIZE as u64;

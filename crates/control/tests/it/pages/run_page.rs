@@ -1,5 +1,4 @@
-//! The page of a run, and what stands around every page: what there is to decide on is shown, what can be asked is offered to those who
-//! may, and numbers agree.
+//! Page of a run and the frame of all pages: pending decisions are shown, permitted actions are offered, and numbers agree.
 
 use placet_wire::api;
 use serde_json::json;
@@ -11,7 +10,7 @@ use crate::moves::{reading, scan};
 use crate::person::Person;
 use crate::scenario::Scenario;
 
-/// A run that stands still because its one action is used up.
+/// Creates a run that waits for budget because its only action is used up.
 async fn used_up(app: &Scenario, agent: &Person, worker: &Person) -> api::RunView {
     let run = working(app, json!({ "budget": { "limits": { "actions": 1 }, "warn_at_percent": 100 } })).await;
     agent.proposes(run.id, &reading()).await;

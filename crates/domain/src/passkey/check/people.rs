@@ -45,7 +45,7 @@ impl Checker {
             self.found(told, what(of, event), wrong);
         }
         self.people.follow(of, event);
-        // Whatever an entry after this one says: their approvals are void from here on.
+        // The approvals of a revoked identity are void from here on, regardless of the entries that follow.
         if *event == IdentityEvent::Revoked {
             self.reviews.values_mut().for_each(|review| review.void(of));
         }

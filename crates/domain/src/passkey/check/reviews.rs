@@ -46,7 +46,7 @@ impl Review {
         suffices && !self.is_over
     }
 
-    /// Kin of whoever said yes already are no second person.
+    /// Counts an approval, unless the reviewer is a relative of an earlier approver and therefore not a second person.
     fn take_yes(&mut self, reviewer: IdentityId, people: &People) {
         let lineage = |id: IdentityId| people.get(id).map(|person| person.lineage.clone()).unwrap_or_default();
         let is_kin =
@@ -56,7 +56,7 @@ impl Review {
         }
     }
 
-    /// What a revoked person said before it was begun does not count.
+    /// Removes the approval of a revoked reviewer, unless the action was started or its review has ended.
     pub(super) fn void(&mut self, reviewer: IdentityId) {
         if !self.is_over {
             self.by.remove(&reviewer);

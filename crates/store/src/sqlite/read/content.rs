@@ -75,7 +75,7 @@ fn newest(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Optio
     Ok(conn.prepare_cached(sql)?.query_row(values, read).optional()?)
 }
 
-/// How much was uploaded that nothing has named yet. A small file takes a block of the disk too.
+/// Sums the uploads that are not referenced yet. A small file counts as one disk block.
 pub(crate) fn unnamed(conn: &Connection, project: ProjectId, identity: IdentityId) -> Result<Unnamed, StoreError> {
     let of_identity = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload WHERE identity = ?1";
     let of_project = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload
@@ -88,7 +88,7 @@ pub(crate) fn unnamed(conn: &Connection, project: ProjectId, identity: IdentityI
     })
 }
 
-/// What was uploaded before this time and is still named by nothing.
+/// Lists contents that were uploaded up to this time and are still unreferenced.
 pub(crate) fn forgotten_uploads(
     conn: &Connection,
     project: ProjectId,

@@ -1,5 +1,5 @@
-//! What rests on one person and was not started, read when they are revoked; and what else of a run is under way. Text narrows it down;
-//! what counts is where in a state an id stands, which the domain looks at.
+//! Reads everything that depends on an identity and was not started, for its revocation, and counts the open actions of a run. The SQL
+//! only searches the text of states for the id; the domain then checks in which field the id is.
 
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::id::{ActionId, IdentityId};
@@ -17,7 +17,7 @@ fn naming<T: DeserializeOwned>(conn: &Connection, what: &str, sql: &str, id: Ide
     rows.map(|json| from_json(what, &json?)).collect()
 }
 
-/// Revocations are rare: all that is live is looked at, and no index is kept for it.
+/// Reads the unstarted actions that depend on an identity. Scans all live actions: revocations are rare and not worth an index.
 pub(crate) fn resting_actions(conn: &Connection, id: IdentityId) -> Result<Vec<ActionState>, StoreError> {
     let sql = "SELECT state FROM action WHERE is_live AND status IN ('PENDING_APPROVAL', 'APPROVED', 'LEASED')
         AND instr(state, ?1) ORDER BY created";
@@ -25,14 +25,14 @@ pub(crate) fn resting_actions(conn: &Connection, id: IdentityId) -> Result<Vec<A
     Ok(found.into_iter().filter(|action| action.rests_on(id)).collect())
 }
 
-/// The runs that are not over and name somebody in whatever way.
+/// Reads the unfinished runs whose state contains the id in any field.
 pub(crate) fn runs_naming(conn: &Connection, id: IdentityId) -> Result<Vec<Run>, StoreError> {
     let sql =
         "SELECT state FROM run WHERE status NOT IN ('COMPLETED', 'CANCELLED') AND instr(state, ?1) ORDER BY created";
     naming(conn, "run", sql, id)
 }
 
-/// The worktrees with an exemption that somebody granted.
+/// Reads the worktrees with an exemption that this identity granted.
 pub(crate) fn exempted_worktrees(conn: &Connection, id: IdentityId) -> Result<Vec<Worktree>, StoreError> {
     let found: Vec<Worktree> =
         naming(conn, "worktree", "SELECT state FROM worktree WHERE instr(state, ?1) ORDER BY created", id)?;
@@ -40,7 +40,7 @@ pub(crate) fn exempted_worktrees(conn: &Connection, id: IdentityId) -> Result<Ve
     Ok(found.into_iter().filter(granted).collect())
 }
 
-/// How many actions of a run, without these, wait for people and how many are approved or under way.
+/// Counts the actions of a run, without the given ones, that wait for people and that are approved or in progress.
 pub(crate) fn beside(conn: &Connection, run: &Run, without: &[ActionId]) -> Result<Beside, StoreError> {
     let sql = "SELECT status, count(*) FROM action WHERE run = (SELECT created FROM run WHERE id = ?1) AND is_live
         AND rollbacks = ?2 AND id NOT IN (SELECT unhex(value) FROM json_each(?3)) GROUP BY status";
@@ -59,7 +59,7 @@ pub(crate) fn beside(conn: &Connection, run: &Run, without: &[ActionId]) -> Resu
             Some(ActionStatus::Approved | ActionStatus::Leased | ActionStatus::Executing) => {
                 all.working = all.working.saturating_add(count);
             }
-            // Interrupted ones wait too, for as long as nobody cares; what is over is not live.
+            // Interrupted actions may wait for a person indefinitely, so they do not count. Finished ones are not live.
             Some(
                 ActionStatus::Interrupted
                 | ActionStatus::Denied

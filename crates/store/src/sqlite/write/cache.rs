@@ -25,7 +25,7 @@ pub(super) struct Cache {
     organisation: Option<Organisation>,
     /// The token that opens the door for an identity, if there is one.
     tokens: HashMap<IdentityId, Option<Digest>>,
-    /// Kept when everything else is forgotten: it says nothing of what is stored.
+    /// Kept when the rest of the cache is cleared, because it does not mirror stored data.
     turns: Turns,
 }
 

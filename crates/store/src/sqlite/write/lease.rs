@@ -32,11 +32,11 @@ const fn concerns_one(refusal: &Refusal) -> bool {
     )
 }
 
-/// The next run after a place in which something is approved, and when the first of it lapses.
+/// Selects the next run after a given place that has approved actions, with its earliest deadline.
 const NEXT_RUN: &str = "SELECT run, due_ms FROM action WHERE is_live AND status = 'APPROVED' AND run > ?1
     ORDER BY run, due_ms LIMIT 1";
 
-/// What the decision would not refuse, of one run.
+/// Selects the actions of one run whose lease the domain would not refuse.
 const NEXT_READY: &str = "SELECT action.id, run.id FROM action JOIN run ON run.created = action.run
     WHERE action.is_live AND action.status = 'APPROVED' AND action.run = ?6
         AND action.due_ms > ?1 AND action.policy = ?2
@@ -51,8 +51,9 @@ const NEXT_READY: &str = "SELECT action.id, run.id FROM action JOIN run ON run.c
     ORDER BY action.due_ms LIMIT 1 OFFSET ?5";
 
 impl Session<'_> {
-    /// Leases an action that this worker may execute now: of the agent that waited longest for a worker, of its run that waited longest, the
-    /// one whose time runs out first. Chosen and leased in one transaction of the one writer, so that no action is ever given twice.
+    /// Leases an action that this worker may execute now: from the agent that waited longest for a worker, from its run that waited
+    /// longest, the action with the earliest deadline. The single writer selects and leases it in one transaction, so that no action
+    /// is leased twice.
     pub(super) fn lease_next(&mut self, lease: &Lease) -> Result<Option<Receipt>, SubmitError> {
         let actor = Actor::Identity(lease.worker.clone());
         self.check_credential(&actor)?;
@@ -70,7 +71,7 @@ impl Session<'_> {
         Ok(None)
     }
 
-    /// The first ready action of a run that is not refused.
+    /// Leases the first ready action of a run that the domain does not refuse.
     fn lease_in(
         &mut self,
         waiting: &WaitingRun,
@@ -102,7 +103,7 @@ impl Session<'_> {
         Ok(None)
     }
 
-    /// The runs in which something is approved, those first whose turn it is. Each is one step in an index, however much waits in it.
+    /// Lists the runs with approved actions in the order of their turns. Each run takes one index step, however many actions it has.
     fn waiting_in_turn(&mut self) -> Result<Vec<WaitingRun>, StoreError> {
         let agent = "SELECT json_extract(state, '$.agent') FROM run WHERE created = ?1";
         let (mut found, mut after) = (Vec::new(), -1);
@@ -139,12 +140,12 @@ fn read_next(row: &Row<'_>) -> rusqlite::Result<(Place, i64)> {
     Ok((row.get(0)?, row.get(1)?))
 }
 
-/// How many actions were refused in one search.
+/// Number of actions that were refused in one search.
 #[derive(Debug, Default)]
 struct Skipped(u32);
 
 impl Skipped {
-    /// Whether one more may be.
+    /// Counts one more refused action and returns whether the search may continue.
     const fn one_more(&mut self) -> bool {
         self.0 += 1;
         self.0 <= MOST_SKIPPED
@@ -169,7 +170,7 @@ mod tests {
             let steps = statement.query_map(params_from_iter(nothing), |row| row.get(3)).unwrap();
             let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
             let plan = steps.join("\n");
-            assert!(plan.contains("SEARCH action USING") && plan.contains("action_live_by_run"), "{plan}");
+            assert!(plan.contains("SEARCH action USING") && plan.contains("action_ready_by_run"), "{plan}");
             assert!(!plan.contains("SCAN action") && !plan.contains("TEMP B-TREE"), "{plan}");
         }
     }

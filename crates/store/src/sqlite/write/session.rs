@@ -186,8 +186,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Whether a worker could have taken up an action that waits. One that asked for work and found none could have; so could one that
-    /// is not there, because nobody keeps it from coming.
+    /// Determines whether a worker could have leased a waiting action: an eligible one that asked and got nothing could have. If no worker
+    /// is executing an action, the result is `Free` too, because then no flood blocks the action.
     fn load_workers(
         &mut self,
         is_needed: bool,
@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
         Ok(if at_work { Workers::Busy } else { Workers::Free })
     }
 
-    /// The runs in which something rests on somebody, also those of these actions that are over.
+    /// Loads the unfinished runs whose state names an identity, and the runs of the given actions, including finished ones.
     fn load_resting_runs(&mut self, id: Option<IdentityId>, actions: &[ActionState]) -> Result<Vec<Run>, StoreError> {
         let Some(id) = id else { return Ok(Vec::new()) };
         let mut runs = read::runs_naming(self.conn, id)?;
@@ -216,7 +216,7 @@ impl<'a> Session<'a> {
         Ok(runs)
     }
 
-    /// What else of these runs waits or is under way, where a command may change whether they only wait.
+    /// Counts the other open actions of these runs, if the command can start or end a wait for people.
     fn load_beside<'r>(
         &self,
         reads: &Reads,
@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
         }
         let loaded = reads.action.into_iter().chain(reads.successor).chain(actions.iter().map(|action| action.id));
         let loaded: Vec<ActionId> = loaded.collect();
-        // Elsewhere it changes nothing whether a run only waits.
+        // Waits for people matter only in runs whose working time is bounded.
         let timed = runs.filter(|run| run.bounds_time());
         timed.map(|run| Ok((run.id, read::beside(self.conn, run, &loaded)?))).collect()
     }

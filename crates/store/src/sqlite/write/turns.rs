@@ -1,7 +1,7 @@
-//! Whose turn it is: workers are given to agents in turn, and to the runs of an agent in turn, so that nobody waits behind everything that
-//! another has proposed. And when workers asked for work and found none.
+//! Fair scheduling: workers are assigned to agents in turn, and to the runs of an agent in turn, so that no agent waits behind all
+//! actions of another. It also records when workers asked for work and got none.
 //!
-//! It is in memory alone and bounded. After a restart everybody has the first turn again, and no worker has been idle.
+//! The state is bounded and kept in memory only. After a restart all agents have the first turn again, and no worker counts as idle.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use placet_domain::time::Timestamp;
 
 use crate::sqlite::place::Place;
 
-/// Beyond so many everybody has the first turn again.
+/// Maximum number of agents, runs or idle workers. Beyond it the turns, or the idle workers, start anew.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Default)]
@@ -23,10 +23,10 @@ pub(super) struct Turns {
     idle: HashMap<IdentityId, (Reach, Timestamp)>,
 }
 
-/// Sorts those first who waited longest for a worker, and of those the one whose time runs out first.
+/// Sort key: the turn of the agent, the turn of the run, then the earliest deadline. The longest wait sorts first.
 pub(super) type Rank = (u64, u64, i64);
 
-/// A run in which something waits for a worker.
+/// A run with actions that wait for a worker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaitingRun {
     pub(super) place: Place,
@@ -40,7 +40,7 @@ impl Turns {
         (turn(self.agents.get(&waiting.agent)), turn(self.runs.get(&waiting.place)), waiting.due_ms)
     }
 
-    /// A worker was given to it.
+    /// Records that a worker was assigned to this run.
     pub(super) fn take(&mut self, waiting: &WaitingRun) {
         self.given += 1;
         if self.agents.len() >= MOST || self.runs.len() >= MOST {
@@ -51,7 +51,7 @@ impl Turns {
         self.runs.insert(waiting.place, self.given);
     }
 
-    /// A worker asked and found nothing.
+    /// Records that a worker asked for work and got none.
     pub(super) fn found_nothing(&mut self, worker: &Identity, now: Timestamp) {
         if self.idle.len() >= MOST {
             self.idle.clear();
@@ -59,7 +59,7 @@ impl Turns {
         self.idle.insert(worker.id, (worker.reach.clone(), now));
     }
 
-    /// Whether a worker that may execute actions of this run found nothing at or after this time.
+    /// Checks whether a worker that may execute actions of this run got no work at or after this time.
     pub(super) fn was_idle(&self, run: &Run, since: Timestamp) -> bool {
         let may = |worker: &IdentityId, reach: &Reach| {
             reach.includes(run.project) && (run.hosting.is_external() || run.host == Some(*worker))

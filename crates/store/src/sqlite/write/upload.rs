@@ -1,4 +1,4 @@
-//! Uploads that nothing has named yet: a row from the entry that keeps the bytes to the one that names or removes them.
+//! Unreferenced uploads: a row exists from the entry that keeps the bytes to the one that first names or removes them.
 
 use placet_domain::command::{Command, Submission};
 use placet_domain::digest::Digest;
@@ -13,7 +13,7 @@ use crate::sqlite::history::Line;
 use crate::sqlite::place::{Place, Thing};
 
 impl Session<'_> {
-    /// What these entries mean for uploads.
+    /// Updates the upload rows for new entries.
     pub(super) fn follow_uploads(
         &mut self,
         submission: &Submission,
@@ -44,7 +44,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What is made here, and not sent by anybody, is named by whoever makes it.
+    /// Inserts a row for an upload. Content of the control plane itself gets none: the code that makes it also names it.
     fn begin_upload(&self, project: Place, actor: &Actor, digest: Digest, size_bytes: u64) -> Result<(), StoreError> {
         let Some(identity) = actor.identity() else { return Ok(()) };
         let sql = "INSERT INTO upload (project, digest, identity, size_bytes, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -61,7 +61,7 @@ impl Session<'_> {
     }
 }
 
-/// What a command names. Actions say it in their sealed bytes; runs and worktrees in their entries.
+/// Digests that a command names: actions name them in their sealed bytes, runs and worktrees also in their entries.
 fn named_by(command: &Command, lines: &[Line]) -> Vec<Digest> {
     let in_entries = || lines.iter().flat_map(|line| named_in(&line.bytes));
     match command {

@@ -146,7 +146,7 @@ pub(super) async fn c14_a_lost_worker_has_lost_its_say<G: Ground>() {
     assert_eq!(world.store.action(new_action()).await.unwrap(), None);
 }
 
-/// A run of another agent, and what that agent sees of the world.
+/// Makes an executing run of another agent, in the same world.
 async fn another(world: &World, name: &str) -> World {
     let agent = register(&world.store, name, &[Role::Agent], Reach::Everywhere).await;
     let run = executing_run(&world.store, world.project, &world.operator, &world.reviewers[0], &agent).await;
@@ -202,7 +202,7 @@ pub(super) async fn agent_with_nothing_ready_does_not_lose_others_their_turn<G: 
     assert_eq!(world.lease(&world.worker).await, None);
 }
 
-/// Everything is at work, and an approved action's time is over.
+/// Leases one action, so that a worker is busy, and lets the deadline of a second approved action pass.
 async fn overdue<G: Ground>(ground: &G, terms: Terms) -> (World, ActionId) {
     let world = World::on(ground).await;
     world.propose("A").await;
@@ -219,7 +219,7 @@ async fn lapse(world: &World, id: ActionId) -> ActionState {
     submit(&world.store, lapse).await.unwrap().loaded.action.unwrap()
 }
 
-/// A worker may be silent for two days, so that it is still at work.
+/// Lease time of two days, so that a silent worker still counts as busy.
 fn patient() -> Terms {
     Terms { lease_ms: 48 * 3_600_000, ..Terms::default() }
 }
@@ -227,7 +227,7 @@ fn patient() -> Terms {
 pub(super) async fn approved_action_outlives_busy_workers_for_a_day<G: Ground>() {
     let ground = G::fresh();
     let (world, id) = overdue(&ground, patient()).await;
-    // The lease ends with the approval it rests on; once its permit is redeemed, it is kept alive.
+    // The lease expires with its approval; redeeming the permit keeps it alive.
     let approved_at = world.store.action(id).await.unwrap().unwrap().approved_at.unwrap();
     let mut passed_h = 1;
     let last = loop {

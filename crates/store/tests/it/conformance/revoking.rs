@@ -1,4 +1,4 @@
-//! What rested on somebody who is revoked is void in the same transaction, and the record says so.
+//! Revocation voids everything unstarted that depends on the identity, in the same transaction, and records it.
 
 use placet_domain::action::ActionStatus;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};

@@ -41,7 +41,7 @@ async fn a_database_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
 
 /// The columns since schema 3, taken away again.
 const SCHEMA_3: &str =
-    "DROP INDEX action_live_by_run; DROP INDEX action_waiting; DROP INDEX action_waiting_by_tier; CREATE INDEX action_waiting ON action (risk DESC) WHERE status = 'PENDING_APPROVAL';
+    "DROP TABLE upload; DROP INDEX action_ready_by_run; DROP INDEX action_live_by_run; DROP INDEX action_waiting; DROP INDEX action_waiting_by_tier; CREATE INDEX action_waiting ON action (risk DESC) WHERE status = 'PENDING_APPROVAL';
     DROP INDEX action_question; DROP INDEX action_aside; ALTER TABLE action DROP COLUMN question; DROP TABLE seen_file; DROP INDEX action_named;
     ALTER TABLE action DROP COLUMN named; ALTER TABLE action DROP COLUMN aside; DROP INDEX ledger_calls; DROP INDEX action_interrupted;
     ALTER TABLE action DROP COLUMN tier; ALTER TABLE action DROP COLUMN bound; DROP TABLE notice_debt; DROP TABLE decision; DROP TABLE look; DROP INDEX action_asked; DROP INDEX action_undecided; DROP INDEX run_by_parent;
