@@ -35,7 +35,16 @@ impl Who {
 
     /// The same where a home is optional. One that was named is there: whoever mistyped it does not want to go on without.
     pub(crate) fn home_if_any(&self) -> Result<Option<Home>, CliError> {
-        match self.home() {
+        self.optional(self.home())
+    }
+
+    /// The same without the check of a found home, see [`Home::locate`].
+    pub(crate) fn located_home_if_any(&self) -> Result<Option<Home>, CliError> {
+        self.optional(Home::locate(self.home.as_deref()))
+    }
+
+    fn optional(&self, home: Result<Home, CliError>) -> Result<Option<Home>, CliError> {
+        match home {
             Ok(home) => Ok(Some(home)),
             Err(error) if self.home.is_none() && error.code == Code::NotFound => Ok(None),
             Err(error) => Err(error),

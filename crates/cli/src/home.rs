@@ -83,7 +83,8 @@ pub(crate) struct Home {
     dir: PathBuf,
 }
 
-const NAME: &str = ".placet";
+/// Name of the directory of a home.
+pub(crate) const NAME: &str = ".placet";
 
 /// Where to begin to look. What is below the `.worktrees` of a repository was written by agents: a home that lies there
 /// is none of ours, and its record would say whatever an agent likes.
@@ -95,6 +96,15 @@ fn outside_of_worktrees(here: &Path) -> &Path {
 impl Home {
     /// The home to work with: the one named, or the nearest above the current directory.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, CliError> {
+        let home = Self::locate(named)?;
+        if named.is_none() {
+            own::check_own(&home.dir)?;
+        }
+        Ok(home)
+    }
+
+    /// The same, without the check that a found home belongs to the caller: only for what trusts nothing in it.
+    pub(crate) fn locate(named: Option<&Path>) -> Result<Self, CliError> {
         if let Some(dir) = named {
             return Self::at(dir);
         }
@@ -107,7 +117,6 @@ impl Home {
             let message = format!("there is no {NAME} here or in any directory above");
             CliError::new(Code::NotFound, message).hint("make one with `placet init`, or try `placet demo`")
         })?;
-        own::check_own(&dir)?;
         Ok(Self { dir })
     }
 

@@ -158,7 +158,7 @@ pub struct Limits {
     pub evidence_bytes: usize,
     /// Concurrent evidence uploads per identity.
     pub uploads_per_identity: usize,
-    /// Limits for uploaded bytes that no entry names yet, per identity and per project.
+    /// Limits for uploaded bytes that no entry names yet, per identity and per project. They do not apply to workers.
     pub unnamed_bytes_per_identity: u64,
     pub unnamed_bytes_per_project: u64,
     pub requests_in_flight: usize,
@@ -194,7 +194,6 @@ impl Default for Limits {
             evidence_bytes: 64 << 20,
             // Each upload is held in memory: half a gigabyte in total.
             uploads_per_identity: 8,
-            // A worker names the results of an execution once all of them are uploaded; no other upload is unnamed for as long.
             unnamed_bytes_per_identity: 1 << 30,
             unnamed_bytes_per_project: 4 << 30,
             requests_in_flight: 1_024,

@@ -29,7 +29,9 @@ enum Activity {
     Answering,
 }
 
-/// Order in which connections of one holder are closed: idle ones first, the oldest of them first.
+/// Order in which connections of one holder are closed: idle ones first, the oldest of them first. Those of strangers
+/// always count as idle since they were opened: a stranger that does not read its answer must not outrank new
+/// connections.
 type Rank = (Activity, u64);
 
 /// All connections of a control plane. Cheap to clone.
@@ -114,7 +116,10 @@ impl Connections {
 impl Table {
     fn enter(&mut self, holder: Holder, activity: Activity, signals: &Arc<Signals>) -> (Holder, Rank) {
         self.moment += 1;
-        let rank = (activity, self.moment);
+        self.enter_at(holder, (activity, self.moment), signals)
+    }
+
+    fn enter_at(&mut self, holder: Holder, rank: Rank, signals: &Arc<Signals>) -> (Holder, Rank) {
         self.strangers += usize::from(matches!(holder, Holder::Stranger(_)));
         self.held.entry(holder).or_default().insert(rank, Arc::clone(signals));
         (holder, rank)
@@ -134,6 +139,7 @@ impl Table {
     }
 
     /// Closes one connection of the matching holder with the most: its oldest idle one or, if all are busy, the oldest.
+    /// Strangers are never busy.
     fn end_one(&mut self, counts: impl Fn(&Holder) -> bool) {
         let most = self.held.iter().filter(|(holder, _)| counts(holder)).max_by_key(|(_, held)| held.len());
         let Some((holder, held)) = most else { return };
@@ -182,8 +188,10 @@ impl Seat {
             *entry = None;
             return false;
         }
-        let (holder, activity) = to(holder);
-        *entry = Some(table.enter(holder, activity, &self.signals));
+        *entry = Some(match to(holder) {
+            (Holder::Stranger(peer), _) => table.enter_at(Holder::Stranger(peer), rank, &self.signals),
+            (holder @ Holder::Known(_), activity) => table.enter(holder, activity, &self.signals),
+        });
         true
     }
 }
@@ -250,11 +258,30 @@ mod tests {
     #[test]
     fn idle_connection_is_ended_before_busy_one() {
         let connections = Connections::new(4);
+        let hold = || {
+            let place = connections.admit(Peer::Local);
+            assert!(place.begin());
+            place.belongs_to(id(1));
+            place
+        };
+        let (busy, idle) = (hold(), hold());
+        idle.finish();
+        connections.table().end_one(|_| true);
+        assert_eq!([&busy, &idle].map(is_ended), [false, true]);
+        assert!(!idle.begin(), "a request that comes too late is not begun");
+    }
+
+    #[test]
+    fn busy_stranger_gives_way_to_newcomers() {
+        let connections = Connections::new(4);
         let busy = connections.admit(Peer::Local);
         assert!(busy.begin());
         let (idle, next) = (connections.admit(Peer::Local), connections.admit(Peer::Local));
-        assert_eq!([&busy, &idle, &next].map(is_ended), [false, true, false]);
-        assert!(!idle.begin(), "a request that comes too late is not begun");
+        assert_eq!([&busy, &idle, &next].map(is_ended), [true, false, false]);
+        assert!(idle.begin());
+        idle.finish();
+        let last = connections.admit(Peer::Local);
+        assert_eq!([&idle, &next, &last].map(is_ended), [true, false, false], "a request does not renew its age");
     }
 
     #[tokio::test]

@@ -305,7 +305,7 @@ fn about_action(
     }
     let (order, signed) = (order_given(loaded, command, &setting)?, signed(actor, command.proof(), now)?);
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
-    let beside = loaded.beside.get(&run.id).copied().unwrap_or_default();
+    let beside = command.may_move().then(|| loaded.beside.get(&run.id).copied().unwrap_or_default());
     Ok(match run::follow(run, loaded.action.as_ref(), &events, beside, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {

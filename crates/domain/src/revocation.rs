@@ -78,7 +78,7 @@ fn with_run(
     let mut all: Vec<Event> = events.iter().map(|(id, event)| Event::Action(*id, event.clone())).collect();
     // Without events, or without the run of the action, nothing follows.
     let Some(run) = after.find_run(action.run).filter(|_| !events.is_empty()) else { return Ok(all) };
-    let beside = after.beside(run, action.id);
+    let beside = Some(after.beside(run, action.id));
     let (Consequence::Also(also) | Consequence::Instead(also)) = follow(run, Some(action), &events, beside, now)?;
     all.extend(also.into_iter().map(|event| Event::Run(run.id, event)));
     Ok(all)

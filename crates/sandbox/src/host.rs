@@ -19,7 +19,7 @@ use crate::step::Identity;
 use crate::sys;
 use crate::workspace::Workspace;
 
-pub use repositories::repositories;
+pub use repositories::{HostRisks, host_risks, repositories};
 
 /// Facts of the host.
 #[derive(Clone, Debug)]

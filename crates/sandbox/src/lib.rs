@@ -69,7 +69,7 @@ pub use control::FrozenBy;
 pub use error::{SandboxError, StepError};
 pub use freeze::{FreezeError, Freezer, Frozen, Held};
 pub use group::{Controller, GroupDirectory, GroupVersion, collect_leftovers};
-pub use host::{Entry, EntryKind, HostFacts, repositories};
+pub use host::{Entry, EntryKind, HostFacts, HostRisks, host_risks, repositories};
 pub use launch::{Launcher, helper_entry, launch, program_path};
 pub use outcome::{Exit, LimitKind, Outcome, Output, Usage};
 pub use output::Stream;

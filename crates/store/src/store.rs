@@ -1,6 +1,6 @@
 //! The store as others see it, whatever it is kept in.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -329,18 +329,16 @@ impl Store {
         backend!(self, sqlite => sqlite.verifier(id, digest).await)
     }
 
-    /// Sums the unreferenced uploads of an identity and of a whole project.
+    /// Sums the unreferenced uploads of the last day: those of an identity, and those of a whole project without its
+    /// workers.
     pub async fn unnamed(&self, project: ProjectId, identity: IdentityId) -> Result<Unnamed, StoreError> {
-        backend!(self, sqlite => sqlite.unnamed(project, identity).await)
+        backend!(self, sqlite => sqlite.unnamed(project, identity, self.now()).await)
     }
 
-    /// Lists contents that were uploaded to a project up to this time and are still unreferenced.
-    pub async fn forgotten_uploads(
-        &self,
-        project: ProjectId,
-        before: Timestamp,
-    ) -> Result<BTreeSet<Digest>, StoreError> {
-        backend!(self, sqlite => sqlite.forgotten_uploads(project, before).await)
+    /// Finds the uploads of a project that are a day old and that no run or worktree names. To remove them, submit the
+    /// result.
+    pub async fn expirable_uploads(&self, project: ProjectId) -> Result<Expirable, StoreError> {
+        backend!(self, sqlite => sqlite.expirable_uploads(project, self.now()).await)
     }
 
     /// What a project keeps under this digest, if anything.

@@ -182,7 +182,7 @@ impl Client {
             request = request.header("last-event-id", seq.to_string());
         }
         let response = self.send(request).await?;
-        Ok(EventStream::new(response.bytes_stream()))
+        Ok(EventStream::new(response.bytes_stream()).ending(self.presence.clone()))
     }
 
     async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
@@ -207,7 +207,7 @@ impl Client {
         serde_json::from_slice(&bytes).map_err(garbled)
     }
 
-    /// Requires the proof of the server: once for all connections, and again after one was lost.
+    /// Requires the proof of the server: again after a short time, and after a connection or an event stream was lost.
     async fn prove(&self) -> Result<(), ClientError> {
         let Some(presence) = self.presence.as_deref().filter(|presence| !presence.is_proven()) else { return Ok(()) };
         presence.prove(&self.http, &self.server).await.map_err(|unproven| match unproven {

@@ -1,9 +1,12 @@
 //! Reading server-sent events: enough of the format for what our own server sends.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _};
+
+use crate::presence::Presence;
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +31,8 @@ type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, reqwest::Error>> + Send>>;
 pub struct EventStream {
     chunks: Chunks,
     unread: BytesMut,
+    /// The proof of the server's identity, which ends with the stream.
+    presence: Option<Arc<Presence>>,
 }
 
 impl std::fmt::Debug for EventStream {
@@ -38,7 +43,13 @@ impl std::fmt::Debug for EventStream {
 
 impl EventStream {
     pub(crate) fn new(chunks: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static) -> Self {
-        Self { chunks: Box::pin(chunks), unread: BytesMut::new() }
+        Self { chunks: Box::pin(chunks), unread: BytesMut::new(), presence: None }
+    }
+
+    /// Discards this proof when the stream ends or fails: the server may have stopped, and another process may listen
+    /// on its port.
+    pub(crate) fn ending(self, presence: Option<Arc<Presence>>) -> Self {
+        Self { presence, ..self }
     }
 
     /// The next event, or nothing when the stream is over.
@@ -60,7 +71,10 @@ impl EventStream {
                 return Some(Heard::Event(event));
             }
         }
-        let chunk = self.chunks.next().await?.ok()?;
+        let Some(Ok(chunk)) = self.chunks.next().await else {
+            self.presence.iter().for_each(|presence| presence.forget());
+            return None;
+        };
         self.unread.extend_from_slice(&chunk);
         Some(Heard::Sign)
     }
@@ -76,6 +90,7 @@ fn parse(block: &str) -> Option<StreamEvent> {
 #[cfg(test)]
 mod tests {
     use futures_util::stream;
+    use placet_domain::permit::PermitSigner;
 
     use super::*;
 
@@ -110,6 +125,18 @@ mod tests {
         }
         assert!(matches!(events.heard().await, Some(Heard::Event(StreamEvent { seq: 7, .. }))));
         assert_eq!(events.heard().await, None);
+    }
+
+    #[tokio::test]
+    async fn proof_ends_with_the_stream() {
+        let presence = Arc::new(Presence::new(PermitSigner::from_seed(&[1; 32]).verifier()));
+        presence.assume_proven();
+        let chunks = stream::iter([Ok(Bytes::from_static(b": here\n\n"))]);
+        let mut events = EventStream::new(chunks).ending(Some(Arc::clone(&presence)));
+        assert_eq!(events.heard().await, Some(Heard::Sign));
+        assert!(presence.is_proven());
+        assert_eq!(events.heard().await, None);
+        assert!(!presence.is_proven());
     }
 
     #[tokio::test]

@@ -96,11 +96,36 @@ pub(crate) fn execute(fitting: Fitting, mut workspace: Workspace, profiles: &Pro
 /// Limit of paths outside of the scope that are listed; a program can make any number.
 const MOST_OUTSIDE: usize = 100;
 
+/// Limit of one reported path in bytes.
+const MOST_PATH_BYTES: usize = 1_000;
+
+/// Limit of all reported paths as JSON in bytes, well below the control plane's limit for a report.
+const MOST_PATHS_BYTES: usize = 64 << 10;
+
 /// Limit of paths in the reason, which people read in a list.
 const MOST_IN_REASON: usize = 5;
 
 fn outside_scope(path: &TreePath) -> NotTaken {
     NotTaken { path: path.to_string(), why: NotTakenBecause::OutsideScope }
+}
+
+/// Shortens the paths of a report, and leaves out those beyond the limit: a program must not make its report too large
+/// to be taken. The reason counts all of them, so judge the exit first.
+pub(crate) fn bounded(not_taken: Vec<NotTaken>) -> Vec<NotTaken> {
+    let cut = |file: NotTaken| NotTaken { path: cut_path(file.path), ..file };
+    let fits = |total: &mut usize, file: NotTaken| {
+        *total += serde_json::to_string(&file.path).map_or(MOST_PATHS_BYTES, |json| json.len());
+        (*total <= MOST_PATHS_BYTES).then_some(file)
+    };
+    not_taken.into_iter().map(cut).scan(0, fits).collect()
+}
+
+fn cut_path(path: String) -> String {
+    if path.len() <= MOST_PATH_BYTES {
+        return path;
+    }
+    let end = path.floor_char_boundary(MOST_PATH_BYTES - '…'.len_utf8());
+    format!("{}…", &path[..end])
 }
 
 /// Turns a successful exit into a failure if a result is not the approved one.
@@ -316,7 +341,9 @@ fn now() -> Timestamp {
 
 #[cfg(test)]
 mod tests {
-    use placet_domain::evidence::Traffic;
+    use placet_domain::evidence::{Manifest, Traffic};
+    use placet_domain::id::{ActionId, IdentityId};
+    use uuid::Uuid;
 
     use super::*;
 
@@ -341,6 +368,40 @@ mod tests {
         let many = vec![file("x", NotTakenBecause::OutsideScope); 100];
         let Exit::Refused { why } = judged(Exit::Code(0), &many, 250) else { panic!("it is no success") };
         assert!(why.ends_with(" and 245 more"), "{why}");
+    }
+
+    #[test]
+    fn reported_paths_fit_into_a_report() {
+        let long = |name: &[u8]| TreePath::new([&b"d/".repeat(900)[..], name].concat()).unwrap();
+        let odd = TreePath::new([0xff; 255]).unwrap();
+        let deep: Vec<u8> = [[0xff_u8; 255].as_slice(); 8].join(&b'/');
+        let mut not_taken = vec![outside_scope(&odd), outside_scope(&TreePath::new(deep).unwrap())];
+        let declared = NotTaken { path: "ü".repeat(2_000), why: NotTakenBecause::Link };
+        not_taken.extend((0..100).map(|number: u32| outside_scope(&long(number.to_string().as_bytes()))));
+        not_taken.insert(0, declared);
+        not_taken.extend(vec![NotTaken { path: "\u{1}".repeat(900), why: NotTakenBecause::OutsideScope }; 100]);
+        let exit = judged(Exit::Code(0), &not_taken, 250);
+        let listed = bounded(not_taken);
+        assert!(listed.len() > 50 && listed.len() < 103, "{}", listed.len());
+        assert!(listed.iter().all(|file| file.path.len() <= MOST_PATH_BYTES));
+        assert!(listed[0].path.ends_with("ü…"), "{}", listed[0].path);
+        let manifest = Manifest {
+            v: 1,
+            action: ActionId::from_uuid(Uuid::from_u128(1)),
+            executed: Digest::of(b"action"),
+            attempt: 1,
+            worker: IdentityId::from_uuid(Uuid::from_u128(2)),
+            started_at: Timestamp::from_unix_ms(1),
+            finished_at: Timestamp::from_unix_ms(2),
+            exit,
+            usage: Usage::default(),
+            program: None,
+            items: Vec::new(),
+            not_taken: listed,
+        };
+        let sealed = manifest.seal();
+        assert_eq!(sealed.check(), Ok(()));
+        assert!(sealed.bytes().len() < 100 << 10, "{}", sealed.bytes().len());
     }
 
     #[test]

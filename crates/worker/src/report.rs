@@ -10,7 +10,7 @@ use placet_wire::api::{Completion, CompletionView, Job, KeptBlob};
 use placet_wire::{ClientError, Problem};
 
 use crate::collect::{OUTPUTS, Piece};
-use crate::execute::{Execution, judged};
+use crate::execute::{Execution, bounded, judged};
 use crate::job::JobError;
 use crate::lease::Worker;
 
@@ -50,7 +50,7 @@ pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> 
         usage: execution.usage,
         program: execution.program,
         items,
-        not_taken,
+        not_taken: bounded(not_taken),
     };
     let path = format!("/api/v1/jobs/{}/complete", job.action);
     let key = format!("complete-{}-{}", job.action, job.attempt);

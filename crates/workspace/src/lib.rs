@@ -60,7 +60,7 @@ pub mod worktree;
 pub use difference::{Difference, DifferenceError, Differences};
 pub use digest::{BadDigest, Digest};
 pub use error::LayerError;
-pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};
+pub use git::{BadName, Branch, Call, Git, GitError, ObjectId, tracks};
 pub use limits::Limits;
 pub use merge::{Merge, MergeError, Merging};
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};

@@ -37,7 +37,9 @@ pub(crate) enum Command {
     },
     /// Everybody who holds or held a credential
     List,
-    /// Revoke an identity for good; its approvals and proposals of actions that have not started become void
+    /// Revoke an identity for good
+    ///
+    /// Its approvals, and its own actions that have not started, become void.
     Revoke { name: String },
     /// On the host: end all passkeys of somebody who lost them
     #[command(

@@ -47,7 +47,8 @@ async fn stop_here(who: &Who, reason: &str) -> Result<Option<OrganisationView>, 
     if who.server.is_some() || who.token.is_some() {
         return Ok(None);
     }
-    let Some(home) = who.home_if_any()? else { return Ok(None) };
+    // A home that git cannot judge must not keep anybody from stopping: the socket's peer is checked, and it only stops.
+    let Some(home) = who.located_home_if_any()? else { return Ok(None) };
     match stop_by_socket(&home.stop_socket(), reason.to_owned()).await {
         Ok(view) => Ok(Some(view)),
         Err(StopError::NobodyThere { .. }) => Ok(None),

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use placet_workspace::{Repository, RepositoryError};
+use placet_workspace::{Repository, RepositoryError, tracks};
 
 use super::NAME;
 use crate::error::{CliError, Code, chain};
@@ -37,27 +37,27 @@ fn check_owner(dir: &Path) -> Result<(), CliError> {
 fn check_repository(dir: &Path) -> Result<(), CliError> {
     let beside = fs::canonicalize(dir.parent().unwrap_or(dir))?;
     let is_shipped = match Repository::find(&beside) {
-        Ok(repository) => ships_home(&repository, &beside),
-        Err(RepositoryError::NotFound(_)) => false,
+        // Asks the main checkout, because agents write what lies below its worktrees, a `.git` included.
+        Ok(repository) => {
+            let below = beside.strip_prefix(repository.root()).unwrap_or(Path::new(""));
+            tracks(repository.root(), &below.join(NAME))
+        }
+        Err(RepositoryError::NotFound(_)) => Ok(false),
+        // A linked worktree, a submodule or a format that is not worked with: git itself can read it.
+        Err(_) => tracks(&beside, Path::new(NAME)),
+    };
+    match is_shipped {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            let message =
+                format!("`{}` is part of the repository, which brought it along; it is not used", dir.display());
+            Err(CliError::new(Code::Refused, message).hint(format!("remove it from the repository; {NAME_IT}")))
+        }
         // Refuses if git cannot answer: an unchecked home is not trusted.
         Err(error) => {
             let message =
                 format!("whether `{}` is part of a repository cannot be told: {}", dir.display(), chain(&error));
-            return Err(CliError::new(Code::Refused, message).hint(NAME_IT));
+            Err(CliError::new(Code::Refused, message).hint(NAME_IT))
         }
-    };
-    if !is_shipped {
-        return Ok(());
     }
-    let message = format!("`{}` is part of the repository, which brought it along; it is not used", dir.display());
-    Err(CliError::new(Code::Refused, message).hint(format!("remove it from the repository; {NAME_IT}")))
-}
-
-/// True if the last commit contains a home in this directory, also under a name that differs only in letter case. False for a repository
-/// without commits.
-fn ships_home(repository: &Repository, beside: &Path) -> bool {
-    let Ok(below) = beside.strip_prefix(repository.root()) else { return false };
-    let tree = format!("HEAD:{}", below.display());
-    let names = repository.git().run(["ls-tree", "-z", "--name-only", &tree]).unwrap_or_default();
-    names.split(|byte| *byte == 0).any(|name| name.eq_ignore_ascii_case(NAME.as_bytes()))
 }

@@ -431,7 +431,7 @@ fn b4_the_link_is_shown_and_the_id_is_copied() {
     let window = review(&world, "ada", &[&id]);
     window.shows("Why you are asked");
     window.type_in("o");
-    window.shows(&format!("{}/actions/{id}", world.url()));
+    window.shows(&format!("{}/actions/{id}", world.url().replace("127.0.0.1", "localhost")));
     window.type_in("y");
     window.shows("copied act_");
     assert!(window.copied().unwrap().starts_with("YWN0X"), "act_ in base64");

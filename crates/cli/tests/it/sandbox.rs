@@ -116,6 +116,51 @@ fn repositories_in_the_workspace_are_read_only() {
 }
 
 #[test]
+fn home_of_placet_is_never_shown() {
+    let world = World::set_up();
+    world.write("data.txt", "data");
+    let secrets = "cat .placet/keys/*.seed .placet/tokens/* .placet/placet.toml; ls .placet; cat data.txt";
+    for options in [&["--workspace", "."][..], &["--workspace", ".", "--layered"]] {
+        let said = caged_in(world.dir(), options, &["sh", "-c", secrets]).ok();
+        assert_eq!(said.out(), "data", "{options:?}");
+        caged_in(world.dir(), options, &["sh", "-c", "mv .placet aside; rm .placet/placet.toml"]).exits(1);
+    }
+    assert!(world.home().join("placet.toml").is_file());
+    let here = world.dir().display().to_string();
+    for options in [
+        &["--read-only", here.as_str()][..],
+        &["--read-only", ".placet/keys"],
+        &["--workspace", ".placet/keys"],
+        &["--workspace", ".", "--writable-git"],
+        &["--workspace", "data.txt", "--read-only", "."],
+    ] {
+        let said = caged_in(world.dir(), options, &["true"]).exits(3);
+        assert!(said.stderr.contains("narrower folder"), "{options:?}: {}", said.stderr);
+    }
+    // A home of another name cannot be hidden.
+    let other = tempfile::tempdir().unwrap();
+    std::fs::rename(world.home(), other.path().join("placet-home")).unwrap();
+    let home = other.path().join("placet-home").display().to_string();
+    let named = ["--home", &home, "sandbox", "run", "--workspace", ".", "--", "true"];
+    let said = placet_in(other.path(), &named).exits(3);
+    assert!(said.stderr.contains("narrower folder"), "{}", said.stderr);
+}
+
+#[test]
+fn planted_home_and_unreadable_path_are_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = caged_in(dir.path(), &["--workspace", "."], &["mkdir", "-p", "sub/.Placet"]).ok();
+    assert!(said.stderr.contains("the command made `sub/.Placet`"), "{}", said.stderr);
+    std::fs::remove_dir_all(dir.path().join("sub")).unwrap();
+    // Deeper than a path may be long, so that nobody can look into it by its path.
+    let dig = "import os\nfor _ in range(20):\n os.mkdir('d' * 250)\n os.chdir('d' * 250)\nos.mkdir('.git')";
+    let said = caged_in(dir.path(), &["--workspace", "."], &["python3", "-c", dig]).ok();
+    assert!(said.stderr.contains("could not be looked into: `dddd"), "{}", said.stderr);
+    let again = caged_in(dir.path(), &["--workspace", "."], &["true"]).exits(2);
+    assert!(again.stderr.contains("could not be looked into"), "{}", again.stderr);
+}
+
+#[test]
 fn files_and_variables_are_what_was_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("data.txt"), "data\n").unwrap();

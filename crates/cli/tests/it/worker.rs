@@ -171,8 +171,9 @@ fn an_output_that_is_a_link_to_a_file_of_the_host_is_not_taken() {
     );
     let done =
         world.perform(&run, &["sh", &script, "--output", "out/link", "--output", "out/passwd", "--output", "out/up"]);
-    assert_eq!(done.status, "SUCCEEDED", "{:?}", done.manifest);
+    assert_eq!(done.status, "FAILED", "{:?}", done.manifest);
     assert_eq!(done.manifest["items"].as_array().unwrap().len(), 2, "only what it printed: {:?}", done.manifest);
+    assert_eq!(done.manifest["not_taken"].as_array().unwrap().len(), 3, "each is named: {:?}", done.manifest);
 }
 
 #[test]

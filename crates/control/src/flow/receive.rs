@@ -6,7 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
-use placet_domain::identity::Actor;
+use placet_domain::identity::{Actor, Role};
 use placet_store::{Kept, StoreError, Unnamed};
 
 use super::approve::change;
@@ -73,12 +73,17 @@ pub(crate) async fn keep_blob(
         return Ok(size_bytes);
     }
     let upload = begin_upload(app, caller, project, size_bytes).await?;
-    store(app, caller.actor(), project, digest, bytes, Some(upload)).await?;
+    store(app, caller.actor(), project, digest, bytes, upload).await?;
     Ok(size_bytes)
 }
 
 /// Reserves room for unnamed bytes. Counts them before they are written, so that concurrent uploads share one limit.
-async fn begin_upload(app: &App, caller: &Caller, project: ProjectId, size_bytes: u64) -> Result<Upload, No> {
+/// Workers need no room: they upload results before they name them, and the limits of their jobs bound how much that
+/// is.
+async fn begin_upload(app: &App, caller: &Caller, project: ProjectId, size_bytes: u64) -> Result<Option<Upload>, No> {
+    if caller.identity.has(Role::Worker) {
+        return Ok(None);
+    }
     let upload = app.uploads().begin(caller.identity.id, project, size_bytes);
     let stored = app.store().unnamed(project, caller.identity.id).await.map_err(No::Fault)?;
     let (limits, Unnamed { of_identity, of_project }) = (app.settings().limits, upload.together_with(stored));
@@ -90,7 +95,7 @@ async fn begin_upload(app: &App, caller: &Caller, project: ProjectId, size_bytes
             return Err(No::TooManyUploads { whose, most_bytes });
         }
     }
-    Ok(upload)
+    Ok(Some(upload))
 }
 
 /// The same with bytes that were made here.

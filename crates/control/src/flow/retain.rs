@@ -8,7 +8,7 @@ use placet_domain::identity::Actor;
 use placet_domain::project::{Project, ProjectCommand};
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::retention::{Days, Expiry, Retention};
+use placet_domain::retention::Expiry;
 use placet_store::{Expirable, Swept};
 
 use super::{Caller, No};
@@ -59,17 +59,12 @@ async fn remove(app: &App, actor: Actor, project: ProjectId, expiry: Expiry) -> 
     Ok(expired)
 }
 
-/// Removes uploads that are a day old and still unnamed. Uses the same search as other expired contents, so that an entry that names an
-/// upload by then keeps it.
+/// Removes uploads that are a day old and still unnamed. An entry that names an upload by then keeps it.
 pub(crate) async fn forget_uploads(app: &App, project: ProjectId) -> Result<Expired, No> {
-    let retention = Retention { evidence_days: Some(Days::ONE), results_days: None };
-    let forgotten = app.store().forgotten_uploads(project, Days::ONE.before(app.store().now())).await;
-    let forgotten = forgotten.map_err(No::Fault)?;
-    if forgotten.is_empty() {
+    let found = app.store().expirable_uploads(project).await.map_err(No::Fault)?;
+    if found.expiry.contents.is_empty() {
         return Ok(Expired::default());
     }
-    let mut found = app.store().expirable(project, retention).await.map_err(No::Fault)?;
-    found.expiry.contents.retain(|content| forgotten.contains(&content.digest));
     remove(app, Actor::Runtime, project, found.expiry).await
 }
 

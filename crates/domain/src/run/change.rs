@@ -412,20 +412,21 @@ fn approve_results(
     if let Some(missing) = chosen.and_then(|chosen| chosen.difference(&known).next()) {
         return Err(Refusal::invalid(format!("there is no output {missing}")));
     }
-    within_scope(run, chosen)?;
+    within_scope(run, chosen, &known)?;
     let exported = run.outputs.as_ref().map(|_| chosen.unwrap_or(&known).iter().copied().collect());
     Ok(RunEvent::ResultsApproved { seen, single_operator, exported })
 }
 
 /// Refuses to export paths that the scope does not allow. Workers undo such changes, but a worker may be wrong or lie.
-fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>) -> Result<(), Refusal> {
+fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>, known: &BTreeSet<u32>) -> Result<(), Refusal> {
     let outside = |path: &str| match ScopePath::new(path.as_bytes()) {
         Ok(path) => !matches!(run.scope.judge_path(&path), PathRuling::Allowed { .. }),
         Err(_) => true,
     };
     let outputs = run.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
-    // Removals are exported only if the reviewer accepts all outputs.
-    let removed = run.removed.iter().filter(|_| chosen.is_none()).map(String::as_str);
+    // Removals are exported only if the reviewer accepts all outputs, named or not.
+    let all = chosen.is_none_or(|chosen| known.is_subset(chosen));
+    let removed = run.removed.iter().filter(|_| all).map(String::as_str);
     let paths: Vec<&str> =
         outputs.map(|output| output.path.as_str()).chain(removed).filter(|path| outside(path)).collect();
     if paths.is_empty() {

@@ -32,12 +32,13 @@ pub enum Consequence {
     Instead(Vec<RunEvent>),
 }
 
-/// The consequences of an action's events for its run. `action` is as it stood before them.
+/// The consequences of an action's events for its run. `action` is as it stood before them. Without the other actions
+/// in `beside` the clock of the run stays as it is.
 pub fn follow(
     run: &Run,
     action: Option<&ActionState>,
     events: &[(ActionId, ActionEvent)],
-    beside: Beside,
+    beside: Option<Beside>,
     now: Timestamp,
 ) -> Result<Consequence, Refusal> {
     let mut also = Vec::new();
@@ -65,7 +66,7 @@ pub fn follow(
         also.extend(performance(run, *id, event)?);
         also.extend(order::follow(run, action, *id, event));
     }
-    also.extend(clock(run, action, events, &also, beside, now));
+    also.extend(beside.and_then(|beside| clock(run, action, events, &also, beside, now)));
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
 }
 

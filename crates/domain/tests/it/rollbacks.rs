@@ -3,10 +3,11 @@
 use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
-use placet_domain::run::{Output, RunCommand, RunStatus, Wanted};
+use placet_domain::planning::{DataClass, Input};
+use placet_domain::run::{Hosting, Launch, Output, RunCommand, RunStatus, Wanted};
 
 use crate::people::Who;
-use crate::scenario::World;
+use crate::scenario::{World, launch};
 
 fn back_to(to: u32) -> RunCommand {
     RunCommand::RollBack { to, reason: "start over".to_owned() }
@@ -102,6 +103,28 @@ fn outputs_outside_of_the_scope_are_never_exported() {
     }
     world.reviewer().run(RunCommand::ApproveResults { seen, chosen: Some([1].into()) }).unwrap();
     assert_eq!(world.run().exported.as_deref(), Some([1].as_slice()));
+}
+
+#[test]
+fn removals_outside_of_the_scope_are_never_exported() {
+    let mut world = World::new().governed();
+    let (path, digest) = ("Makefile", Some(Digest::of(b"content")));
+    let input = Input { path: path.parse().unwrap(), class: DataClass::Public, shared: false, digest };
+    world.hosting = Hosting::Hosted(Box::new(Launch { inputs: vec![input], ..launch() }));
+    let mut world = world.just_arrived_at(RunStatus::PendingExport);
+    let output = |id, path: &str| {
+        let (digest, size_bytes, executable) = (Digest::of(b"made"), 4, false);
+        Output { id, path: path.to_owned(), digest, size_bytes, executable }
+    };
+    let outputs = vec![output(1, "src/lib.rs"), output(2, "src/main.rs")];
+    world.worker().run(RunCommand::Collect { outputs, removed: vec![path.to_owned()] }).unwrap();
+    let seen = world.run().review();
+    for chosen in [None, Some([1, 2].into())] {
+        let refused = world.reviewer().run(RunCommand::ApproveResults { seen, chosen }).unwrap_err();
+        assert!(refused.code() == "invalid" && refused.to_string().contains("`Makefile`"), "{refused}");
+    }
+    // Removals are exported with all outputs only.
+    world.reviewer().run(RunCommand::ApproveResults { seen, chosen: Some([1].into()) }).unwrap();
 }
 
 #[test]

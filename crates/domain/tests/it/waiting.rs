@@ -1,6 +1,6 @@
 //! Working time: a run that only waits for people does not use any.
 
-use placet_domain::action::ActionStatus as Status;
+use placet_domain::action::{ActionCommand, ActionStatus as Status};
 use placet_domain::budget::Ceiling;
 use placet_domain::command::Command;
 use placet_domain::evidence::Exit;
@@ -86,4 +86,15 @@ fn c12_hosted_agent_keeps_running_while_people_are_asked() {
     let halt = OrganisationCommand::Halt { reason: "a drill".to_owned() };
     world.submit(Who::Admin, Command::Organisation(halt)).expect("stopped");
     assert_eq!(world.run().wanted(), Wanted::Stopped);
+}
+
+#[test]
+fn c12_assigning_a_question_leaves_the_clock_running() {
+    let mut world = short().with_action("read it", Status::Executing);
+    world.agent().proposes("build it").expect("a proposal");
+    let to = world.identities[&Who::SecondReviewer.id().expect("a person")].clone();
+    let assign = ActionCommand::Assign { to: Some(Box::new(to)), note: String::new() };
+    world.by(Who::Reviewer).act(assign).expect("a reviewer is named");
+    world.wait_ms(MINUTE_MS);
+    assert_eq!(worked_ms(&world), 60_000, "another action runs");
 }

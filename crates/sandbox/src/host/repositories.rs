@@ -1,10 +1,12 @@
 //! Finds the paths of a direct workspace that a command could use against the host: repositories of version control,
-//! whose settings and hooks run programs when a user works with them, and sockets on which host processes listen.
+//! whose settings and hooks run programs when a user works with them, sockets on which host processes listen, and homes
+//! of Placet, which hold keys and tokens.
 //!
 //! The walk reads only names and file types and follows no links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -19,14 +21,28 @@ const METADATA: &[(&str, &str)] = &[
     (".jj", "Jujutsu runs programs that its settings name"),
 ];
 
+/// Name of a home of Placet, in lower case.
+const HOME: &str = ".placet";
+
 /// Maximum number of entries to walk: the size of a large monorepo, which takes about a second.
 const MAX_WALKED: usize = 1_000_000;
 
-/// Repositories and sockets found in a workspace.
-#[derive(Debug, Default)]
-struct Found {
-    repositories: BTreeSet<PathBuf>,
-    sockets: BTreeSet<PathBuf>,
+/// Paths in a directory that a command could use against the host, relative to the directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostRisks {
+    /// Repositories of version control.
+    pub repositories: BTreeSet<PathBuf>,
+    /// Sockets.
+    pub sockets: BTreeSet<PathBuf>,
+    /// Entries named like a home of Placet, in any case.
+    pub homes: BTreeSet<PathBuf>,
+    /// Paths that could not be looked into.
+    pub unreadable: BTreeSet<PathBuf>,
+}
+
+/// Lists the repositories, sockets and homes of Placet below a directory.
+pub fn host_risks(directory: &Path) -> Result<HostRisks, SandboxError> {
+    walk(directory)
 }
 
 /// Lists every repository of version control below a directory, by relative path: entries named `.git`, `.hg` or `.jj` of
@@ -48,11 +64,17 @@ pub(super) fn protected(
         return Err(refuse(workspace, why));
     }
     let found = walk(workspace)?;
-    let (read_only, hidden) = (found.repositories.into_iter(), found.sockets.into_iter());
+    // What has no entry, such as a path longer than the kernel takes, cannot be covered.
+    let is_open = |path: &&PathBuf| path.as_os_str().is_empty() || Entry::at(&workspace.join(path)).is_none();
+    if let Some(path) = found.unreadable.iter().find(is_open) {
+        return Err(refuse(workspace, format!("`{}` in it could not be looked into", path.display())));
+    }
+    let read_only = found.repositories.into_iter().chain(found.unreadable);
+    let hidden = found.sockets.into_iter().chain(found.homes);
     let protected: BTreeMap<_, _> =
         read_only.map(|path| (path, Access::ReadOnly)).chain(hidden.map(|path| (path, Access::Hidden))).collect();
     if protected.len() > MAX_RULES {
-        let why = format!("it has {} repositories and sockets to protect, more than {MAX_RULES}", protected.len());
+        let why = format!("it has {} repositories and other paths to protect, more than {MAX_RULES}", protected.len());
         return Err(refuse(workspace, why));
     }
     for path in protected.keys().flat_map(|path| path.ancestors()).filter(|path| *path != Path::new("")) {
@@ -64,8 +86,8 @@ pub(super) fn protected(
     Ok(protected)
 }
 
-fn walk(workspace: &Path) -> Result<Found, SandboxError> {
-    let mut walk = Walk { workspace, walked: 0, found: Found::default() };
+fn walk(workspace: &Path) -> Result<HostRisks, SandboxError> {
+    let mut walk = Walk { workspace, walked: 0, found: HostRisks::default() };
     walk.below(Path::new(""))?;
     Ok(walk.found)
 }
@@ -73,14 +95,27 @@ fn walk(workspace: &Path) -> Result<Found, SandboxError> {
 struct Walk<'a> {
     workspace: &'a Path,
     walked: usize,
-    found: Found,
+    found: HostRisks,
 }
 
 impl Walk<'_> {
-    /// Walks a directory. Skips directories that the caller cannot read.
+    /// Walks a directory. Collects paths that the caller cannot read: what a command puts there is not seen.
     fn below(&mut self, directory: &Path) -> Result<(), SandboxError> {
-        let Ok(entries) = fs::read_dir(self.workspace.join(directory)) else { return Ok(()) };
-        for entry in entries.flatten() {
+        let entries = match fs::read_dir(self.workspace.join(directory)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.not_read(directory, &error);
+                return Ok(());
+            }
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.not_read(directory, &error);
+                    continue;
+                }
+            };
             self.walked += 1;
             if self.walked > MAX_WALKED {
                 let why = format!("it has more than {MAX_WALKED} files to look for repositories");
@@ -88,7 +123,12 @@ impl Walk<'_> {
             }
             let (path, kind) = (directory.join(entry.file_name()), entry.file_type());
             let is_directory = kind.as_ref().is_ok_and(fs::FileType::is_dir);
-            if is_metadata(&path) || (is_directory && is_git_directory(&self.workspace.join(&path))) {
+            if let Err(error) = &kind {
+                self.not_read(&path, error);
+            }
+            if is_home(&path) {
+                self.found.homes.insert(path);
+            } else if is_metadata(&path) || (is_directory && is_git_directory(&self.workspace.join(&path))) {
                 self.found.repositories.insert(path);
             } else if is_directory {
                 self.below(&path)?;
@@ -98,11 +138,26 @@ impl Walk<'_> {
         }
         Ok(())
     }
+
+    /// Records a path that could not be read. One that is gone, or that never was a directory, holds nothing.
+    fn not_read(&mut self, path: &Path, error: &io::Error) {
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+            self.found.unreadable.insert(path.to_owned());
+        }
+    }
 }
 
 fn is_metadata(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    name.is_some_and(|name| METADATA.iter().any(|(known, _)| *known == name))
+    let name = lower_case_name(path);
+    METADATA.iter().any(|(known, _)| *known == name)
+}
+
+fn is_home(path: &Path) -> bool {
+    lower_case_name(path) == HOME
+}
+
+fn lower_case_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
 /// Recognises a git directory as git does: a bare repository, or the private directory of a git worktree.

@@ -14,7 +14,6 @@ mod write;
 
 pub use lock::{Holder, serving_at};
 
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -237,8 +236,8 @@ reads! {
     advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
     verifier(id: IdentityId => id, digest: Digest => digest) -> Option<String>;
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<Kept>;
-    unnamed(project: ProjectId => project, identity: IdentityId => identity) -> Unnamed;
-    forgotten_uploads(project: ProjectId => project, before: Timestamp => before) -> BTreeSet<Digest>;
+    unnamed(project: ProjectId => project, identity: IdentityId => identity, now: Timestamp => now) -> Unnamed;
+    expirable_uploads(project: ProjectId => project, now: Timestamp => now) -> Expirable;
     removal(project: ProjectId => project, digest: Digest => digest) -> Option<Removal>;
     expirable(project: ProjectId => project, retention: Retention => retention, now: Timestamp => now) -> Expirable;
     removals(from: u64 => from, limit: u32 => limit) -> Vec<(u64, Digest)>;

@@ -133,7 +133,13 @@ pub(crate) async fn submit(store: &Store, submission: Submission) -> Result<Rece
 
 /// A sealed action of this run that prints some text.
 pub(crate) fn sealed(run: &Run, agent: IdentityId, text: &str) -> Action {
-    let tools = Tools::parse("[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\nprefix = [\"-c\"]").unwrap();
+    sealed_as("execute_code", run, agent, text)
+}
+
+/// The same with a tool of another kind.
+pub(crate) fn sealed_as(kind: &str, run: &Run, agent: IdentityId, text: &str) -> Action {
+    let tools = format!("[sh]\nprogram = \"/bin/sh\"\nkind = \"{kind}\"\nprefix = [\"-c\"]");
+    let tools = Tools::parse(&tools).unwrap();
     let proposal = Proposal {
         tool: "sh".parse().unwrap(),
         arguments: vec![format!("echo {text}")],

@@ -2,8 +2,8 @@
 //!
 //! Git takes orders from many places: settings of the machine, the user, the repository and its worktrees, the
 //! environment, attributes, hooks. [`Git`] leaves it none but the repository's own settings, and takes from those what
-//! would start a program. It never looks for a repository: the directory is given, and must not be one that a run can
-//! write to.
+//! would start a program. It looks for no repository, except to tell what is tracked: the directory is given, and must
+//! not be one that a run can write to.
 
 mod held;
 mod id;
@@ -11,6 +11,7 @@ mod neutral;
 mod patience;
 mod run;
 mod stream;
+mod tracked;
 mod untracked;
 
 use std::ffi::{OsStr, OsString};
@@ -30,6 +31,7 @@ use neutral::{SETTINGS, VARIABLES};
 pub(crate) use patience::pause;
 use run::{Bounds, Input, Output, Ran};
 pub(crate) use stream::Stream;
+pub use tracked::tracks;
 
 /// Why git gave no answer.
 #[derive(Debug, Error)]
@@ -70,6 +72,7 @@ pub enum GitError {
 #[derive(Clone, Debug)]
 pub struct Git {
     git_dir: PathBuf,
+    looks_for: bool,
     work_tree: Option<PathBuf>,
     objects: Option<(PathBuf, Vec<PathBuf>)>,
     index: Option<PathBuf>,
@@ -138,6 +141,7 @@ impl Git {
         let (work_tree, objects, index, settings) = (None, None, None, Vec::new());
         Self {
             git_dir: git_dir.into(),
+            looks_for: false,
             work_tree,
             objects,
             index,
@@ -147,6 +151,11 @@ impl Git {
             timeout_ms,
             output_bytes,
         }
+    }
+
+    /// Git in a directory whose repository git looks for itself. Only for questions that start no program of its settings.
+    fn inside(directory: &Path) -> Self {
+        Self { looks_for: true, ..Self::new(directory) }
     }
 
     /// The files that belong to it, for what looks at files. Their content is data; nothing of it is run.
@@ -266,7 +275,13 @@ impl Git {
     fn command(&self, arguments: &[OsString]) -> Command {
         let mut command = Command::new("git");
         command.env_clear().envs(VARIABLES.iter().map(|(name, value, _)| (name, value)));
-        command.env("GIT_DIR", &self.git_dir).current_dir(&self.git_dir);
+        command.current_dir(&self.git_dir);
+        if self.looks_for {
+            // Nothing of the repository is run, so it may belong to somebody else.
+            command.env("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1").args(["-c", "safe.directory=*"]);
+        } else {
+            command.env("GIT_DIR", &self.git_dir);
+        }
         if let Some(work_tree) = &self.work_tree {
             command.env("GIT_WORK_TREE", work_tree).current_dir(work_tree);
         }

@@ -119,18 +119,39 @@ fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
+/// True if another user can replace entries of a directory with this mode. The primary group of the user counts as the user's own.
+const fn others_write(mode: u32, is_own_group: bool) -> bool {
+    const OTHERS_WRITE: u32 = 0o002;
+    const GROUP_WRITES: u32 = 0o020;
+    const STICKY: u32 = 0o1000;
+    let writers = if is_own_group { OTHERS_WRITE } else { OTHERS_WRITE | GROUP_WRITES };
+    mode & STICKY == 0 && mode & writers != 0
+}
+
 /// Checks that only this user and root can replace a part of the path between this check and the mount. In a sticky directory such as
 /// `/tmp`, other users cannot replace entries that they do not own.
 fn check_owners(from: &str, real: &Path) -> Result<(), DirectoryError> {
-    const OTHERS_WRITE: u32 = 0o002;
-    const STICKY: u32 = 0o1000;
     let user = rustix::process::geteuid().as_raw();
+    let group = rustix::process::getegid().as_raw();
     let is_changeable = |part: &&Path| match fs::symlink_metadata(part) {
-        Ok(meta) => ![0, user].contains(&meta.uid()) || meta.mode() & (OTHERS_WRITE | STICKY) == OTHERS_WRITE,
+        Ok(meta) => ![0, user].contains(&meta.uid()) || others_write(meta.mode(), meta.gid() == group),
         Err(_) => true,
     };
     match real.ancestors().find(is_changeable) {
         Some(part) => Err(DirectoryError::Changeable { from: from.to_owned(), part: part.to_owned() }),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directory_of_a_shared_group_is_changeable() {
+        assert!(others_write(0o775, false));
+        assert!(!others_write(0o775, true));
+        assert!(!others_write(0o1775, false));
+        assert!(others_write(0o777, true) && !others_write(0o1777, true) && !others_write(0o755, false));
     }
 }

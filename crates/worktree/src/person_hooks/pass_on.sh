@@ -1,8 +1,9 @@
 #!/bin/sh
 # Passes on to the person's own hook of this name. Written by placet.
 # A relative path would lead into the checked-out tree, which an agent may have written: nothing of it is run.
-hooks=$(git config --local --type=path --get core.hooksPath) ||
-  hooks=$(git config --global --type=path --get core.hooksPath) ||
+hooks=$(git config --local --includes --type=path --get core.hooksPath) ||
+  hooks=$(git config --global --includes --type=path --get core.hooksPath) ||
+  hooks=$(git config --system --includes --type=path --get core.hooksPath) ||
   hooks=$(git rev-parse --path-format=absolute --git-common-dir)/hooks
 case $hooks in
   /*) ;;

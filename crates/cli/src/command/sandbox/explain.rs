@@ -67,6 +67,7 @@ impl Part {
 pub(super) fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let profile = args.options.profile(who)?;
     let private = args.options.is_layered().then(Private::make).transpose()?;
+    args.options.hides_homes(who)?;
     let request = args.options.request(&profile, &args.command, private.as_ref(), None)?;
     // The way out itself is not made for it: that would read credentials.
     let request = if args.options.requests()?.is_some() { request.door(way_out::PORT) } else { request };

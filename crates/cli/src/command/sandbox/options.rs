@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use placet_domain::scope::TargetRule;
 use placet_gateway::egress::Settings;
-use placet_sandbox::{LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
+use placet_sandbox::{
+    LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, Rules, SandboxError, WORKSPACE, host_risks,
+};
 
 use super::changes::Private;
 use super::doors::DoorTo;
@@ -14,6 +16,7 @@ use super::requests::Requests;
 use super::way_out::{self, WayOut};
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
+use crate::home::NAME as HOME;
 use crate::profiles::{files_in, network, profiles_of};
 
 #[derive(Debug, clap::Args)]
@@ -76,9 +79,52 @@ impl Options {
         wanted.iter().find(|rule| !network.reaches(rule)).map_or(Ok(()), |rule| Err(beyond(profile, rule)))
     }
 
-    /// Returns the workspace if new repositories in it must be reported after the command.
+    /// Refuses directories that would show a home of Placet to the command, because the cage cannot hide it there.
+    pub(super) fn hides_homes(&self, who: &Who) -> Result<(), CliError> {
+        let home = who.home_if_any()?;
+        let holds = |directory: &Path| home.as_ref().is_some_and(|home| home.overlaps(directory));
+        let homes = |directory: &Path| host_risks(directory).map_err(|error| not_started(&error)).map(|all| all.homes);
+        for text in &self.read_only {
+            let (directory, _) = read_only(text)?;
+            let directory = linkless(&directory);
+            if holds(&directory) || names_home(&directory) {
+                return Err(shows_home(&directory));
+            }
+            if let Some(inside) = homes(&directory)?.first() {
+                return Err(shows_home(&directory.join(inside)));
+            }
+        }
+        let Some(workspace) = &self.workspace else { return Ok(()) };
+        let workspace = linkless(&absolute(workspace)?);
+        if names_home(&workspace) {
+            return Err(shows_home(&workspace));
+        }
+        if self.writable_git {
+            // Nothing in such a workspace is covered.
+            return match homes(&workspace)?.first() {
+                Some(inside) => Err(shows_home(&workspace.join(inside))),
+                None if holds(&workspace) => Err(shows_home(&workspace)),
+                None => Ok(()),
+            };
+        }
+        if !holds(&workspace) {
+            return Ok(());
+        }
+        let home = home.map(|home| linkless(home.dir())).unwrap_or_default();
+        let is_hidden = match home.strip_prefix(&workspace) {
+            Ok(below) => homes(&workspace)?.iter().any(|hidden| below.starts_with(hidden)),
+            Err(_) => false,
+        };
+        if is_hidden { Ok(()) } else { Err(shows_home(&workspace)) }
+    }
+
+    /// Returns the workspace if what the command made in it must be reported.
     pub(super) fn guarded_workspace(&self) -> Result<Option<PathBuf>, CliError> {
-        self.workspace.as_deref().filter(|_| !self.layered && !self.writable_git).map(absolute).transpose()
+        self.workspace.as_deref().filter(|_| !self.layered).map(absolute).transpose()
+    }
+
+    pub(super) const fn is_git_writable(&self) -> bool {
+        self.writable_git
     }
 
     pub(super) const fn is_layered(&self) -> bool {
@@ -115,7 +161,9 @@ impl Options {
         if let Some(directory) = &self.workspace {
             let directory = absolute(directory)?;
             request = match private {
-                Some(private) => request.workspace(private.layers_above(directory)),
+                Some(private) => {
+                    request.workspace(private.layers_above(directory)).rules(Rules::writable().hide_names(HOME))
+                }
                 None if self.writable_git => request.workspace(directory).writable_repositories(),
                 None => request.workspace(directory),
             };
@@ -161,6 +209,21 @@ impl Options {
             Ok(name.set(limits, name.parse(value).map_err(bad)?))
         })
     }
+}
+
+/// Resolves links. A path that does not exist is returned unchanged; the launch refuses it.
+fn linkless(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// True if the path is or lies in a directory that is named like a home.
+fn names_home(path: &Path) -> bool {
+    path.iter().any(|name| name.eq_ignore_ascii_case(HOME))
+}
+
+fn shows_home(path: &Path) -> CliError {
+    let why = format!("`{}` would show a home of Placet to the command: its keys and tokens", path.display());
+    CliError::new(Code::Refused, why).hint("name a narrower folder, with no home in it")
 }
 
 /// The files of the home, if there is one.

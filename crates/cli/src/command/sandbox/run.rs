@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::changes::{Changed, Private};
 use super::doors;
-use super::guard::{self, Guard};
+use super::guard::{self, Guard, Made};
 use super::options::{Options, not_started};
 use super::way_out::WayOut;
 use crate::command::serve::told_to_stop;
@@ -42,6 +42,12 @@ struct Report {
     /// Repositories that the command made in a directly written workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     new_repositories: Vec<String>,
+    /// Entries named like a home of Placet that the command made there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_homes: Vec<String>,
+    /// Paths that could not be looked into after the command.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<String>,
     /// What was asked of the way out, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<Vec<EgressRecord>>,
@@ -60,6 +66,7 @@ enum Ended {
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
     let profile = args.options.profile(who)?;
+    args.options.hides_homes(who)?;
     // Before there is anything to leave behind.
     let stopped = told_to_stop();
     let private = args.options.is_layered().then(Private::make).transpose()?;
@@ -68,7 +75,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
         Some(settings) => Some(WayOut::prepare(settings).await?),
         None => None,
     };
-    let guard = args.options.guarded_workspace()?.map(Guard::begin).transpose()?;
+    let begin = |workspace| Guard::begin(workspace, !args.options.is_git_writable());
+    let guard = args.options.guarded_workspace()?.map(begin).transpose()?;
     let request = args.options.request(&profile, &args.command, private.as_ref(), way_out.as_ref())?;
     let launched = Launcher::default().launch(&profile, request.stdin_piped());
     let mut running = launched.map_err(|error| not_started(&error))?;
@@ -78,7 +86,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
     }
     let (outcome, output) = attend(running, out.is_json(), stopped).await?;
     let changes = private.as_ref().map(Private::changes);
-    let new_repositories = guard.map(|guard| guard.made()).transpose()?.unwrap_or_default();
+    let made = guard.map(|guard| guard.made()).transpose()?.unwrap_or_default();
     if out.is_json() {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (profile, exit, usage) = (profile.name().to_owned(), ended(outcome.exit), outcome.usage);
@@ -87,11 +95,13 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
             Some(way_out) => Some(way_out.requests().await),
             None => None,
         };
-        let report = Report { profile, exit, usage, changes, new_repositories, requests, stdout, stderr };
+        let Made { repositories: new_repositories, homes: new_homes, unreadable } = made;
+        let report =
+            Report { profile, exit, usage, changes, new_repositories, new_homes, unreadable, requests, stdout, stderr };
         out.answer(&report, |_| String::new());
     } else {
         tell(changes.unwrap_or_default(), out);
-        guard::warn(&new_repositories, out);
+        guard::warn(&made, out);
         if let Some(way_out) = &mut way_out {
             way_out.tell(out).await;
         }

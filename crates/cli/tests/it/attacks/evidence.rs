@@ -116,10 +116,11 @@ fn left(scene: &Scene, script: &str, output: &str) -> String {
     let done = scene.world.perform(&scene.run, &["sh", &script, "--output", output]);
     let items = done.manifest["items"].as_array().unwrap();
     let names: Vec<&str> = items.iter().map(|item| item["name"].as_str().unwrap()).collect();
-    if done.status == "SUCCEEDED" && names == ["stdout", "stderr"] {
+    let is_named = done.manifest["not_taken"][0]["path"] == output;
+    if done.status == "FAILED" && names == ["stdout", "stderr"] && is_named {
         "not taken".to_owned()
     } else {
-        format!("{names:?}")
+        format!("{} {}", done.status, done.manifest)
     }
 }
 

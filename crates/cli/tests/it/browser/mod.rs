@@ -51,7 +51,7 @@ fn walk(name: &str, given: &Value) {
 /// One-time links for somebody.
 fn links(world: &World, name: &str, count: usize) -> Vec<String> {
     // Cookies belong to one host, and the walks use the world's numeric address.
-    let at_number = |link: &str| link.replacen("//localhost:", "//127.0.0.1:", 1);
+    let at_number = |link: &str| link.replacen("http://localhost:", "http://127.0.0.1:", 1);
     (0..count).map(|_| at_number(world.json(name, &["link"])["link"].as_str().unwrap())).collect()
 }
 

@@ -30,6 +30,8 @@ fn e2_a_definite_no_to_a_host_fails_the_run_with_the_reason() {
     let agent = scene.stands_at(&run, 1)["agent"].as_str().unwrap().to_owned();
     scene.stop_worker();
     scene.world.by("admin", &["identity", "revoke", &agent]).ok();
+    // The revocation paused it; a person lets it go on all the same.
+    scene.world.by("ada", &["run", "resume", &run]).ok();
     scene.world.by("ada", &["run", "approve", &run]).ok();
     scene.worker = Some(scene.world.worker(&[]));
     let because = scene.fails(&run);

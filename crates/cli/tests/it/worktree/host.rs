@@ -296,6 +296,41 @@ fn home_that_a_repository_ships_is_not_used() {
 }
 
 #[test]
+fn home_in_a_linked_worktree_is_used_unless_tracked() {
+    let repo = Repo::new();
+    let (dir, address) = (tempfile::tempdir().unwrap(), "127.0.0.1:1");
+    let linked = dir.path().join("w");
+    repo.git(&["worktree", "add", "-q", linked.to_str().unwrap(), "-b", "linked"]);
+    let here = |args: &[&str]| Said::by(repo.command(args).current_dir(&linked));
+    here(&["init", "--address", address]).ok();
+    here(&["sandbox", "profiles"]).ok();
+    here(&["sandbox", "run", "--", "true"]).ok();
+    // In the index alone, then in the last commit alone.
+    repo.git_in(&linked, &["add", "-f", ".placet/placet.toml"]);
+    let said = here(&["sandbox", "profiles"]).exits(3);
+    assert!(said.stderr.contains("is part of the repository"), "{}", said.stderr);
+    let killed = here(&["kill", "--all"]);
+    assert!(killed.stderr.contains("is part of the repository"), "without a control plane: {}", killed.stderr);
+    repo.git_in(&linked, &["commit", "-q", "-m", "chore(repo): a home"]);
+    repo.git_in(&linked, &["rm", "-q", "--cached", ".placet/placet.toml"]);
+    let said = here(&["sandbox", "profiles"]).exits(3);
+    assert!(said.stderr.contains("is part of the repository"), "{}", said.stderr);
+}
+
+#[test]
+fn home_in_a_repository_with_includes_is_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| Said::by(clean(Command::new("git")).current_dir(dir.path()).args(args)).ok();
+    git(&["init", "-q"]);
+    git(&["config", "include.path", "elsewhere"]);
+    let here = |args: &[&str]| Said::by(placet().current_dir(dir.path()).args(args));
+    here(&["init", "--address", "127.0.0.1:1"]).ok();
+    here(&["sandbox", "profiles"]).ok();
+    git(&["add", "-f", ".placet/placet.toml"]);
+    assert!(here(&["sandbox", "profiles"]).exits(3).stderr.contains("is part of the repository"));
+}
+
+#[test]
 fn home_of_somebody_else_is_not_used() {
     if !rustix::process::geteuid().is_root() {
         return;

@@ -88,6 +88,25 @@ fn granted_exemption_appears_in_the_prompt() {
 }
 
 #[test]
+fn own_hooks_named_by_included_settings_run() {
+    let repo = Repo::started(&[]);
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    std::fs::create_dir(at("hooks")).unwrap();
+    std::fs::write(at("hooks/pre-commit"), format!("#!/bin/sh\ntouch {}\n", at("ran"))).unwrap();
+    std::fs::set_permissions(at("hooks/pre-commit"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(at("included"), format!("[core]\n\thooksPath = {}\n", at("hooks"))).unwrap();
+    std::fs::write(at("main"), format!("[include]\n\tpath = {}\n", at("included"))).unwrap();
+    for (global, system) in [(at("main"), "/dev/null".to_owned()), ("/dev/null".to_owned(), at("main"))] {
+        let mut git = crate::support::clean(std::process::Command::new("git"));
+        git.current_dir(repo.at("")).env("GIT_CONFIG_GLOBAL", global).env("GIT_CONFIG_SYSTEM", system);
+        git.args(["commit", "-q", "--allow-empty", "-m", "feat(core): none"]);
+        crate::support::Said::by(&mut git).ok();
+        std::fs::remove_file(at("ran")).expect("the person's own hook ran");
+    }
+}
+
+#[test]
 fn commit_message_of_a_person_in_a_plain_worktree_is_checked() {
     let repo = Repo::started(&[]);
     let commit = |message: &str| {

@@ -2,8 +2,10 @@
 
 use futures_util::future::join_all;
 use placet_domain::digest::Digest;
+use placet_domain::retention::Days;
 use serde_json::json;
 
+use crate::moves::{reading, scan_of_strangers};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup};
 
@@ -30,16 +32,16 @@ async fn uploads(app: &Scenario, person: &Person, number: u8) -> Answer {
 
 #[tokio::test]
 async fn unnamed_uploads_of_one_identity_are_bounded() {
-    let (app, agent, _, worker) = Scenario::start_with(bounded()).await;
+    let (app, agent, reviewer, _) = Scenario::start_with(bounded()).await;
     for number in 0..3 {
         uploads(&app, &agent, number).await.is(201);
     }
     let problem = uploads(&app, &agent, 3).await.problem(429, "too_many_uploads");
     assert!(problem.detail.contains("name them in an action"), "{problem:?}");
     uploads(&app, &agent, 0).await.is(201);
-    uploads(&app, &worker, 10).await.is(201);
-    uploads(&app, &worker, 11).await.is(201);
-    uploads(&app, &worker, 12).await.problem(429, "too_many_uploads");
+    uploads(&app, &reviewer, 10).await.is(201);
+    uploads(&app, &reviewer, 11).await.is(201);
+    uploads(&app, &reviewer, 12).await.problem(429, "too_many_uploads");
     let (digest, _) = file(0);
     let wish =
         json!({ "tool": "cat", "arguments": ["a"], "files": [{ "path": "a", "digest": digest, "size_bytes": SIZE }] });
@@ -59,13 +61,66 @@ async fn concurrent_uploads_share_one_bound() {
 }
 
 #[tokio::test]
-async fn refused_upload_leaves_nothing_on_the_disk() {
-    let (app, agent, ..) = Scenario::start().await;
-    app.admin.post("/api/v1/halt", &json!({ "reason": "stop" })).await.is(200);
-    let answer = uploads(&app, &agent, 1).await;
-    let (digest, _) = file(1);
-    let is_there = app.store().blobs().has(digest).await.unwrap();
-    assert_eq!(is_there, answer.status == 201, "{}", answer.text());
+async fn worker_reports_beyond_the_bound_of_uploads() {
+    let mut setup = Setup::default();
+    setup.settings.limits.unnamed_bytes_per_identity = 1;
+    setup.settings.limits.unnamed_bytes_per_project = 4_096;
+    let (app, agent, _, worker) = Scenario::start_with(setup).await;
+    uploads(&app, &agent, 0).await.problem(429, "too_many_uploads");
+    agent.proposes(app.team.run, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    let items = vec![worker.uploads(&job, "stdout", b"some").await, worker.uploads(&job, "stderr", b"more").await];
+    worker.reports(&job, &worker.manifest(&job, items)).await.is(200);
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn uploads_of_workers_take_no_room_of_others() {
+    let (app, agent, _, worker) = Scenario::start_with(bounded()).await;
+    for number in 10..16 {
+        uploads(&app, &worker, number).await.is(201);
+    }
+    uploads(&app, &agent, 0).await.is(201);
+}
+
+#[tokio::test]
+async fn denied_proposal_leaves_the_bound_used() {
+    let (app, agent, ..) = Scenario::start_with(bounded()).await;
+    for number in 0..3 {
+        uploads(&app, &agent, number).await.is(201);
+    }
+    let mut wish = scan_of_strangers();
+    wish["files"] = json!([{ "path": "a", "digest": file(0).0, "size_bytes": SIZE }]);
+    assert_eq!(agent.proposes(app.team.run, &wish).await.status.as_str(), "DENIED");
+    uploads(&app, &agent, 3).await.problem(429, "too_many_uploads");
+    app.pass_ms(DAY_MS);
+    uploads(&app, &agent, 3).await.is(201);
+}
+
+#[tokio::test]
+async fn reuploaded_evidence_of_finished_runs_stays() {
+    let mut setup = Setup::default();
+    setup.settings.retention.evidence_days = Some(Days::try_from(30).unwrap());
+    let (app, agent, reviewer, worker) = Scenario::start_with(setup).await;
+    let printed = b"22/tcp open ssh\n";
+    agent.proposes(app.team.run, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    let item = worker.uploads(&job, "stdout", printed).await;
+    worker.reports(&job, &worker.manifest(&job, vec![item])).await.is(200);
+    app.team.operator.cancels(app.team.run).await.is(200);
+    app.pass_ms(2 * DAY_MS);
+    let path = format!("/api/v1/projects/{}/evidence/{}", app.team.project, Digest::of(printed));
+    reviewer.put(&path, &printed[..]).await.is(201);
+    // Without a run that names it: shows that the removal has taken place.
+    uploads(&app, &agent, 1).await.is(201);
+    let before = app.size();
+    app.pass_ms(26 * 3_600_000);
+    app.until(before, "evidence.removed").await;
+    reviewer.get(&path).await.is(200);
+    let unnamed = format!("/api/v1/projects/{}/evidence/{}", app.team.project, file(1).0);
+    app.admin.get(&unnamed).await.problem(410, "removed");
 }
 
 #[tokio::test]

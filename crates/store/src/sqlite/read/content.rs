@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId};
+use placet_domain::retention::Days;
 use placet_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -75,13 +76,24 @@ fn newest(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Optio
     Ok(conn.prepare_cached(sql)?.query_row(values, read).optional()?)
 }
 
-/// Sums the uploads that are not referenced yet. A small file counts as one disk block.
-pub(crate) fn unnamed(conn: &Connection, project: ProjectId, identity: IdentityId) -> Result<Unnamed, StoreError> {
-    let of_identity = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload WHERE identity = ?1";
+/// Sums the uploads of the last day that are not referenced yet. A small file counts as one disk block. What is older
+/// is due for removal, or stays because a denied proposal names it, and must not block its uploader for good. The
+/// uploads of workers do not count for the project: they are bounded by their jobs.
+pub(crate) fn unnamed(
+    conn: &Connection,
+    project: ProjectId,
+    identity: IdentityId,
+    now: Timestamp,
+) -> Result<Unnamed, StoreError> {
+    let of_identity = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload WHERE identity = ?1 AND at_ms > ?2";
     let of_project = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload
-        WHERE project = (SELECT created FROM project WHERE id = ?1)";
-    let sum =
-        |sql: &str, id: &[u8]| -> rusqlite::Result<u64> { conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)) };
+        WHERE project = (SELECT created FROM project WHERE id = ?1) AND at_ms > ?2
+            AND identity NOT IN (SELECT identity.id FROM identity, json_each(identity.state, '$.roles') AS role
+                WHERE role.value = 'worker')";
+    let since = Days::ONE.before(now).unix_ms();
+    let sum = |sql: &str, id: &[u8]| -> rusqlite::Result<u64> {
+        conn.prepare_cached(sql)?.query_row(params![id, since], |row| row.get(0))
+    };
     Ok(Unnamed {
         of_identity: sum(of_identity, identity.as_bytes())?,
         of_project: sum(of_project, project.as_bytes())?,
@@ -89,7 +101,7 @@ pub(crate) fn unnamed(conn: &Connection, project: ProjectId, identity: IdentityI
 }
 
 /// Lists contents that were uploaded up to this time and are still unreferenced.
-pub(crate) fn forgotten_uploads(
+pub(super) fn forgotten_uploads(
     conn: &Connection,
     project: ProjectId,
     before: Timestamp,

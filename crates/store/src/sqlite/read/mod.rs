@@ -16,7 +16,7 @@ use placet_domain::identity::Reach;
 
 pub(crate) use actions::{action, action_count, actions, counts, lapsing, outdated, void};
 pub(crate) use calls::calls;
-pub(crate) use content::{advice, forgotten_uploads, kept, removal, sealed, unnamed, verifier};
+pub(crate) use content::{advice, kept, removal, sealed, unnamed, verifier};
 pub(crate) use decisions::{decided_since, decisions, has_old_looks, looks_kept_from_ms, questions, seen, waiting};
 pub(crate) use entities::{
     children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
@@ -26,7 +26,9 @@ pub(crate) use entries::{bytes_before, count_entries, cursor, debts, entries, en
 pub(crate) use holders::{is_of_agent, withholding};
 pub(crate) use queue::{queue, queue_length, twins};
 pub(crate) use resting::{beside, exempted_worktrees, resting_actions, runs_naming};
-pub(crate) use retention::{all_kept, count_removals, expirable, is_kept, is_removed, removals, touched};
+pub(crate) use retention::{
+    all_kept, count_removals, expirable, expirable_uploads, is_kept, is_removed, removals, touched,
+};
 
 /// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means
 /// all.

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ProjectId, RunId};
 use placet_domain::project::Project;
-use placet_domain::retention::{Content, Expiry, Preservation, Retention, named_in};
+use placet_domain::retention::{Content, Days, Expiry, Preservation, Retention, named_in};
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use rusqlite::{Connection, Params, Row, params};
 
+use super::content::forgotten_uploads;
 use super::project;
 use crate::error::StoreError;
 use crate::query::Expirable;
@@ -27,10 +28,40 @@ pub(crate) fn expirable(
     retention: Retention,
     now: Timestamp,
 ) -> Result<Expirable, StoreError> {
+    find_expirable(conn, id, Rules { retention, finished_runs: FinishedRuns::Expire }, now)
+}
+
+/// Finds the uploads of a project that are a day old and that nothing names: no run of any age, and no worktree.
+pub(crate) fn expirable_uploads(conn: &Connection, id: ProjectId, now: Timestamp) -> Result<Expirable, StoreError> {
+    let retention = Retention { evidence_days: Some(Days::ONE), results_days: None };
+    let uploads = forgotten_uploads(conn, id, Days::ONE.before(now))?;
+    if uploads.is_empty() {
+        return Ok(Expirable { expiry: beginning(conn, retention, Vec::new())?, needed: 0, young: 0 });
+    }
+    let mut found = find_expirable(conn, id, Rules { retention, finished_runs: FinishedRuns::Keep }, now)?;
+    found.expiry.contents.retain(|content| uploads.contains(&content.digest));
+    Ok(found)
+}
+
+#[derive(Clone, Copy)]
+struct Rules {
+    retention: Retention,
+    finished_runs: FinishedRuns,
+}
+
+/// Whether finished runs keep their contents, or let them expire after the retention time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FinishedRuns {
+    Expire,
+    Keep,
+}
+
+fn find_expirable(conn: &Connection, id: ProjectId, rules: Rules, now: Timestamp) -> Result<Expirable, StoreError> {
+    let retention = rules.retention;
     let Project { preserved, .. } = project(conn, id)?.unwrap_or_else(|| nothing(id));
     let all_of_it = preserved.iter().any(|preservation| preservation.run.is_none());
     let mut found = Expirable { expiry: beginning(conn, retention, preserved)?, needed: 0, young: 0 };
-    let names = Names::of(conn, id, retention, now, &found.expiry.preserved)?;
+    let names = Names::of(conn, id, rules, now, &found.expiry.preserved)?;
     let mut statement = conn.prepare_cached(KEPT)?;
     let mut rows = statement.query([id.as_bytes()])?;
     while let Some(row) = rows.next()? {
@@ -77,16 +108,16 @@ impl Names {
     fn of(
         conn: &Connection,
         id: ProjectId,
-        retention: Retention,
+        rules: Rules,
         now: Timestamp,
         preserved: &[Preservation],
     ) -> Result<Self, StoreError> {
         let mut names = Self::default();
         let is_preserved = |id: RunId| preserved.iter().any(|preservation| preservation.run == Some(id));
-        let horizon = retention.longest().map_or(now, |days| days.before(now));
+        let horizon = rules.retention.longest().map_or(now, |days| days.before(now));
         for run in runs(conn, id)? {
             names.results.extend(run.results()?);
-            if run.unfinished || is_preserved(run.id) {
+            if run.unfinished || is_preserved(run.id) || rules.finished_runs == FinishedRuns::Keep {
                 run.names(conn, |digest| names.needed.extend([digest]))?;
             } else if run.last > horizon {
                 run.names(conn, |digest| names.saw(digest, run.last))?;

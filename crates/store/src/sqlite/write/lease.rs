@@ -16,6 +16,8 @@ use crate::sqlite::read;
 
 /// Whoever waits for work waits for the writer too, so there is an end to it.
 const MOST_SKIPPED: u32 = 100;
+/// Limit for one run, so that its refused actions do not use up the search for other runs.
+const MOST_SKIPPED_IN_RUN: u32 = 10;
 
 /// Whether another action may still be leased where this one is refused: it is about the action or its run, not about the worker
 /// or everything.
@@ -62,8 +64,13 @@ impl Session<'_> {
         }
         let mut skipped = Skipped::default();
         for waiting in self.waiting_in_turn()? {
-            if let Some(receipt) = self.lease_in(&waiting, lease, &actor, &mut skipped)? {
+            let skipped_before = skipped.0;
+            let found = self.lease_in(&waiting, lease, &actor, &mut skipped);
+            // A run whose actions were refused has had its turn too; otherwise it would be searched first every time.
+            if skipped.0 > skipped_before || matches!(found, Ok(Some(_))) {
                 self.cache.turns().take(&waiting);
+            }
+            if let Some(receipt) = found? {
                 return Ok(Some(receipt));
             }
         }
@@ -80,7 +87,9 @@ impl Session<'_> {
         skipped: &mut Skipped,
     ) -> Result<Option<Receipt>, SubmitError> {
         let mut skipped_here = 0;
-        while let Some((id, run)) = self.next_ready(waiting, lease, skipped_here)? {
+        while skipped_here < MOST_SKIPPED_IN_RUN
+            && let Some((id, run)) = self.next_ready(waiting, lease, skipped_here)?
+        {
             let command = Command::Action { id, run, command: ActionCommand::Lease { worker: lease.worker.id } };
             let (actor, terms, policy) = (actor.clone(), lease.terms, lease.policy);
             let mut submission = Submission { actor, command, terms, policy, idempotency: None };

@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
         self.save(first, &records, &loaded, &stood)?;
         self.save_decisions(&ended, extras.look)?;
         self.save_content(&submission.command, extras)?;
-        self.follow_uploads(submission, &records, &lines)?;
+        self.follow_uploads(submission, first, &records, &lines)?;
         let seqs = first..self.tree.size();
         // A question that was not taken may be asked again under the same name.
         let is_untaken = submission.command.proposes() && loaded.action.is_none();

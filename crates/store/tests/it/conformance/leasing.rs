@@ -8,12 +8,13 @@ use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Reach, Role};
+use placet_domain::organisation::OrganisationCommand;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::RunCommand;
 use placet_store::SubmitError;
 
 use crate::world::{
-    Ground, World, asking, by, executing_run, make_project, new_action, policy, register, submit, verdict,
+    Ground, World, asking, by, executing_run, make_project, new_action, policy, register, sealed_as, submit, verdict,
 };
 
 const HOUR_MS: i64 = 3_600_000;
@@ -187,6 +188,26 @@ pub(super) async fn runs_of_one_agent_are_served_in_turn<G: Ground>() {
     second.propose("A").await;
     let runs = [world.lease(&world.worker).await.unwrap().run, world.lease(&world.worker).await.unwrap().run];
     assert_eq!(runs, [world.run.id, second.run.id]);
+}
+
+pub(super) async fn refused_actions_of_some_runs_do_not_end_the_search<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    for flood in [world.clone(), another(&world, "second").await] {
+        for _ in 0..60 {
+            flood.propose("A").await;
+        }
+    }
+    ground.clock().move_by_ms(1_000);
+    let other = another(&world, "other").await;
+    let reading = sealed_as("read_file", &other.run, other.agent.id, "hello");
+    let verdict = verdict(reading.digest(), policy(), "A", 0.1);
+    let propose = ActionCommand::Propose { action: Box::new(reading), verdict, advice: None };
+    let id = new_action();
+    submit(&world.store, other.about(id, by(&other.agent), propose)).await.unwrap();
+    let safe = OrganisationCommand::EnterSafeMode { reason: "smoke".to_owned() };
+    submit(&world.store, asking(by(&world.operator), Command::Organisation(safe))).await.unwrap();
+    assert_eq!(world.lease(&world.worker).await.unwrap().id, id, "what only looks is leased");
 }
 
 pub(super) async fn agent_with_nothing_ready_does_not_lose_others_their_turn<G: Ground>() {

@@ -102,6 +102,7 @@ scenarios! {
         c14_no_action_is_leased_twice_by_sixteen_workers,
         agents_are_served_in_turn,
         runs_of_one_agent_are_served_in_turn,
+        refused_actions_of_some_runs_do_not_end_the_search,
         agent_with_nothing_ready_does_not_lose_others_their_turn,
         approved_action_outlives_busy_workers_for_a_day,
         approved_action_expires_where_a_worker_was_idle,

@@ -127,7 +127,7 @@ async fn r37_after_an_error_of_the_disk_no_more_changes_are_taken_and_nothing_ac
     let ground = Folder::fresh();
     let name =
         "sqlite::disk::r37_after_an_error_of_the_disk_no_more_changes_are_taken_and_nothing_acknowledged_is_lost";
-    let mut victim = victim(name, &ground, Some(1_200));
+    let mut victim = victim(name, &ground, Some(2_400));
     let acknowledged = last_acknowledged(&mut victim, usize::MAX);
     assert!(victim.wait().unwrap().success(), "the victim misbehaved");
     let store = ground.open().await;
