@@ -27,7 +27,8 @@ async fn b12_a_test_goes_by_the_route_and_the_page_says_that_it_was_taken_and_no
     let mut root = Browser::visiting(&app, &app.admin).await;
     let before = panel(&app, &root).await;
     assert!(
-        before.contains("team") && before.contains("chat http://127.0.0.1") && before.contains("nothing was taken")
+        before.contains("team") && before.contains("127.0.0.1") && before.contains("nothing was taken"),
+        "{before}"
     );
     let form = root.form(&root.open("/settings").await.is(200), "halt");
     let form = Filled { to: "/settings/routes/team/test".to_owned(), ..form };
