@@ -44,6 +44,13 @@ impl Worktree {
         Ok(bytes)
     }
 
+    /// The same from an estimate: the next command measures, because changes can only be added to a measured size.
+    fn estimate_beside(&self, files_bytes: u64) -> Result<(), WorktreeError> {
+        let bytes = self.measure_beside(files_bytes)?;
+        self.remember_size(bytes, None);
+        Ok(())
+    }
+
     /// How much room it took when it was last measured.
     #[must_use]
     pub fn measured(&self) -> Option<u64> {
@@ -76,7 +83,7 @@ impl Worktree {
             Kind::Layered => Some(0),
         };
         // Without the note it is measured when it has to be.
-        let _ = files.map(|files| self.measure_beside(files));
+        let _ = files.map(|files| self.estimate_beside(files));
     }
 
     fn files_by_index(&self) -> Option<u64> {
