@@ -41,7 +41,7 @@ pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
 pub use notify::{
     BadAddress, BadHours, BadRoute, Channel, Chat, Login, Mail, MailAddress, Pace, QuietHours, Route, RouteParts,
-    Routes, Schedule, Security, Server, SignedHook, Trial, What, harmless,
+    Routes, Schedule, Security, Server, SignedHook, Trial, harmless,
 };
 pub use oidc::{BadProvider, Provider, ProviderSettings};
 pub use otel::{Collector, NotLocal};

@@ -21,7 +21,7 @@ use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
 use crate::retention;
 use crate::revocation;
-use crate::run::{self, Beside, Consequence, Questions, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
+use crate::run::{self, Beside, ClockEvent, Consequence, NetworkCommand, OrderEvent, Questions, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -260,8 +260,8 @@ fn is_there(loaded: &Loaded, submission: &Submission, events: &[Event]) -> bool 
 /// The time during which everything is stopped is nobody's time at work.
 fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
     let change = events.iter().find_map(|event| match event {
-        OrganisationEvent::Halted { .. } => Some(RunEvent::Halted),
-        OrganisationEvent::Released { .. } => Some(RunEvent::Released),
+        OrganisationEvent::Halted { .. } => Some(ClockEvent::Halted),
+        OrganisationEvent::Released { .. } => Some(ClockEvent::Released),
         OrganisationEvent::BudgetSet { .. }
         | OrganisationEvent::Allotted { .. }
         | OrganisationEvent::SafeModeEntered { .. }
@@ -270,7 +270,7 @@ fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
         | OrganisationEvent::PasskeysReleased { .. } => None,
     });
     let at_work = loaded.runs.iter().filter(|run| run.status == RunStatus::Executing);
-    change.map(|change| at_work.map(|run| Event::Run(run.id, change.clone())).collect()).unwrap_or_default()
+    change.map(|change| at_work.map(|run| Event::Run(run.id, change.into())).collect()).unwrap_or_default()
 }
 
 /// Whatever was asked: while everything is stopped, no run goes to work by it.
@@ -310,13 +310,13 @@ fn about_action(
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {
             let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
-            events.chain(on_run(also)).chain(on_run(order.into_iter().collect())).chain(signed).collect()
+            events.chain(on_run(also)).chain(on_run(order.into_iter().map(RunEvent::from).collect())).chain(signed).collect()
         }
     })
 }
 
 /// The order that is given with the yes to an action.
-fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) -> Result<Option<RunEvent>, Refusal> {
+fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) -> Result<Option<OrderEvent>, Refusal> {
     let ActionCommand::GiveOrder { action, extent, .. } = command else { return Ok(None) };
     let (Some(state), Some(giver)) = (&loaded.action, setting.actor.identity()) else { return Ok(None) };
     run::give_order(setting.run, state, action.spec(), *extent, giver, setting.now).map(Some)
@@ -430,7 +430,7 @@ fn check_safe_mode(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
         Command::Action { command, .. } => command.goes_on() && may_change(loaded, command),
         Command::Worktree { command, .. } => command.goes_on(),
         // Whoever looks needs no wider way out.
-        Command::Run { command: RunCommand::Grant { .. }, .. } => true,
+        Command::Run { command: RunCommand::Network(NetworkCommand::Grant { .. }), .. } => true,
         Command::Run { .. }
         | Command::Organisation(_)
         | Command::Project { .. }

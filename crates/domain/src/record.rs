@@ -7,6 +7,7 @@ use crate::action::ActionEvent;
 use crate::budget::Amounts;
 use crate::command::About;
 use crate::digest::Digest;
+use crate::event_meta::EventMeta;
 use crate::evidence::SecretsSeen;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::IdentityEvent;
@@ -104,38 +105,34 @@ struct IdentityBody {
 }
 
 impl Event {
-    /// Whether nothing is different after it but how much of a budget is held or spent: who may do what is as it was.
+    /// Metadata of the event; families with metadata of their own declare it beside their events.
+    pub fn meta(&self) -> EventMeta {
+        match self {
+            Self::Organisation(event) => EventMeta::new(event.kind()),
+            Self::Project(_, event) => EventMeta::new(event.kind()),
+            Self::Identity(_, event) => EventMeta::new(event.kind()),
+            Self::Run(_, event) => event.meta(),
+            Self::Action(_, event) => event.meta(),
+            Self::Worktree(news) => news.meta(),
+            Self::BlobKept(_) => EventMeta::new("evidence.kept"),
+            Self::BlobRemoved(_) => EventMeta::new("evidence.removed"),
+            Self::Refused(_) => EventMeta::new("refused"),
+            Self::PlannerAsked(_) => EventMeta::new("planner.asked"),
+            Self::PlannerAnswered(_) => EventMeta::new("planner.answered"),
+            Self::Started(_) => EventMeta::new("runtime.started"),
+        }
+    }
+
+    /// True if the event changes only amounts of a budget: who may do what stays as it is.
     pub const fn moves_amounts_only(&self) -> bool {
-        matches!(
-            self,
-            Self::Run(
-                _,
-                RunEvent::Held { .. }
-                    | RunEvent::Settled { .. }
-                    | RunEvent::Called { .. }
-                    | RunEvent::CallsCounted { .. }
-            )
-        )
+        matches!(self, Self::Run(_, event) if event.moves_amounts_only())
     }
 }
 
 impl Record {
     /// `run.created`, `action.approved`, `permit.redeemed`, …
-    pub const fn kind(&self) -> &'static str {
-        match &self.event {
-            Event::Organisation(event) => event.kind(),
-            Event::Project(_, event) => event.kind(),
-            Event::Identity(_, event) => event.kind(),
-            Event::Run(_, event) => event.kind(),
-            Event::Action(_, event) => event.kind(),
-            Event::Worktree(news) => news.event.kind(),
-            Event::BlobKept(_) => "evidence.kept",
-            Event::BlobRemoved(_) => "evidence.removed",
-            Event::Refused(_) => "refused",
-            Event::PlannerAsked(_) => "planner.asked",
-            Event::PlannerAnswered(_) => "planner.answered",
-            Event::Started(_) => "runtime.started",
-        }
+    pub fn kind(&self) -> &'static str {
+        self.event.meta().kind
     }
 
     /// What the entry says besides what it is about.

@@ -17,7 +17,7 @@ use crate::project::Project;
 use crate::proposal::FileOperand;
 use crate::prose::check_reason;
 use crate::refusal::Refusal;
-use crate::run::{Hosting, RunCommand};
+use crate::run::{CallCommand, Hosting, HostingCommand, RunCommand};
 use crate::time::Timestamp;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -213,10 +213,10 @@ pub fn depended_on(command: &Command) -> Vec<Digest> {
             evidence.manifest().items.iter().map(|item| item.digest).collect()
         }
         Command::Run { command: RunCommand::Create(founding), .. } => given(&founding.hosting),
-        Command::Run { command: RunCommand::Collect { outputs, .. }, .. } => {
+        Command::Run { command: RunCommand::Hosting(HostingCommand::Collect { outputs, .. }), .. } => {
             outputs.iter().map(|output| output.digest).collect()
         }
-        Command::Run { command: RunCommand::Charge { calls, .. }, .. } => {
+        Command::Run { command: RunCommand::Call(CallCommand::Charge { calls, .. }), .. } => {
             calls.iter().filter_map(|call| call.words).map(|words| words.digest).collect()
         }
         Command::Action { .. }

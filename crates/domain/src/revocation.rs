@@ -13,7 +13,7 @@ use crate::identity::Identity;
 use crate::organisation::Organisation;
 use crate::record::{Event, Record};
 use crate::refusal::Refusal;
-use crate::run::{Answer, Consequence, Run, RunEvent, RunStatus, follow};
+use crate::run::{Answer, ClockEvent, Consequence, NetworkEvent, OrderEvent, Run, RunEvent, RunStatus, follow};
 use crate::time::Timestamp;
 use crate::worktree::{Worktree, WorktreeEvent, WorktreeNews, WorktreeStatus};
 
@@ -125,16 +125,16 @@ fn void_in_run(run: &Run, revoked: &Identity) -> Vec<RunEvent> {
         return Vec::new();
     }
     let orders = run.orders.iter().filter(|order| order.giver == id && order.revoked.is_none());
-    let orders = orders.map(|order| RunEvent::OrderRevoked {
-        number: order.number,
-        reason: format!("`{name}`, who gave it, was revoked"),
+    let orders = orders.map(|order| {
+        let reason = format!("`{name}`, who gave it, was revoked");
+        OrderEvent::Revoked { number: order.number, reason }.into()
     });
     let granted = |answer: &Answer| matches!(answer, Answer::Granted { by, .. } if *by == Some(id));
-    let wishes = run.wishes.iter().filter(|wish| granted(&wish.answer)).map(|wish| RunEvent::NetworkRevoked {
-        number: wish.number,
-        reason: format!("`{name}`, who opened it, was revoked"),
+    let wishes = run.network.wishes.iter().filter(|wish| granted(&wish.answer)).map(|wish| {
+        let reason = format!("`{name}`, who opened it, was revoked");
+        NetworkEvent::Revoked { number: wish.number, reason }.into()
     });
-    let is_unstarted = run.status == RunStatus::Approved && run.plan_approved_by == Some(id);
+    let is_unstarted = run.status == RunStatus::Approved && run.authors.plan_approved_by == Some(id);
     let plan = is_unstarted.then(|| RunEvent::PlanApprovalVoided {
         reason: format!(
             "the approval of the plan by `{name}` does not count any more: that identity was revoked; decide again"
@@ -162,6 +162,6 @@ fn still_halted(organisation: &Organisation, before: &Loaded, after: &Loaded) ->
     let works = |run: &Run| run.status == RunStatus::Executing;
     let worked = |run: &&Run| before.find_run(run.id).is_some_and(works);
     let began = after.runs.iter().filter(|run| works(run)).filter(|run| !worked(run));
-    let halted = began.map(|run| Event::Run(run.id, RunEvent::Halted));
+    let halted = began.map(|run| Event::Run(run.id, ClockEvent::Halted.into()));
     if organisation.halt.is_some() { halted.collect() } else { Vec::new() }
 }

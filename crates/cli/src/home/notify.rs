@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use placet_control::{
     Channel, Chat, HookName, Lang, Login, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule,
-    Security, Server, SignedHook, What,
+    Security, Server, SignedHook,
 };
+use placet_domain::notice::NoticeKind;
 use placet_domain::policy::Tier;
 use placet_domain::scope::Authority;
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,7 @@ fn route(dir: &Path, settings: &NotifySettings) -> Result<Route, CliError> {
         .name
         .parse()
         .map_err(|_| wrong(&"a route is called by 1 to 64 lowercase letters, digits, `-` and `_`"))?;
-    let what: Result<BTreeSet<What>, String> = settings.what.iter().map(|what| what.parse()).collect();
+    let what: Result<BTreeSet<NoticeKind>, String> = settings.what.iter().map(|what| what.parse()).collect();
     let code = settings.lang.as_deref().unwrap_or("en");
     let lang =
         Lang::parse(code).ok_or_else(|| wrong(&format!("`{code}` is no language of messages; write `en` or `fr`")))?;

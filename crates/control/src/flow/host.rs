@@ -11,7 +11,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, IdentityCommand};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Launch, Run, RunCommand, Wanted};
+use placet_domain::run::{HostingCommand, Launch, Run, RunCommand, Wanted};
 use placet_wire::Token;
 use placet_wire::api::{LaunchRequest, OutputReport, PreviewReport};
 
@@ -60,7 +60,7 @@ pub(crate) async fn hostings(
 fn wanted_now(run: Run, halted: bool) -> Option<(Run, Wanted)> {
     let wanted = run.wanted();
     let is_over = matches!(wanted, Wanted::Nothing | Wanted::Destroyed);
-    match (halted && !is_over, run.host) {
+    match (halted && !is_over, run.host.worker) {
         (false, _) => Some((run, wanted)),
         (true, Some(_)) => Some((run, Wanted::Stopped)),
         (true, None) => None,
@@ -71,7 +71,7 @@ fn wanted_now(run: Run, halted: bool) -> Option<(Run, Wanted)> {
 fn digest_of(app: &App, runs: &[(Run, Wanted)]) -> Digest {
     let asked = |run: &Run| app.previews().question_of(run.id);
     let wanted: Vec<_> =
-        runs.iter().map(|(run, wanted)| (run.id, run.host, wanted, run.rollbacks, asked(run))).collect();
+        runs.iter().map(|(run, wanted)| (run.id, run.host.worker, wanted, run.rollbacks, asked(run))).collect();
     Digest::of(&canonical::to_bytes(&wanted))
 }
 
@@ -97,7 +97,7 @@ pub(crate) async fn preview(
 /// A host answers. Only its own run is its to speak about.
 pub(crate) async fn previewed(app: &App, caller: &Caller, run: RunId, report: PreviewReport) -> Result<Run, No> {
     let run = find_run(app, caller, run).await?;
-    if run.host != Some(caller.identity.id) {
+    if run.host.worker != Some(caller.identity.id) {
         return Err(Refusal::OtherHost.into());
     }
     app.previews().answer(run.id, report);
@@ -127,7 +127,7 @@ pub(crate) async fn equip(app: &App, caller: &Caller, id: RunId) -> Result<(Iden
     if known.is_none_or(|agent| agent.revoked) {
         return Err(Refusal::invalid("the agent of this run was revoked by an administrator; cancel the run").into());
     }
-    let run = change_run(app, caller, id, RunCommand::Equip).await?;
+    let run = change_run(app, caller, id, RunCommand::Hosting(HostingCommand::Equip)).await?;
     let token = fresh_token();
     let replace = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()), proof: None };
     Ok((by_runtime(app, run.agent, replace).await?, token))
@@ -143,20 +143,20 @@ pub(crate) async fn collect(app: &App, caller: &Caller, id: RunId, report: Outpu
             return Err(No::MissingEvidence(output.path.clone()));
         }
     }
-    change_run(app, caller, id, RunCommand::Collect { outputs, removed }).await
+    change_run(app, caller, id, RunCommand::Hosting(HostingCommand::Collect { outputs, removed })).await
 }
 
 /// Nothing is left of it. A host that did not hear the answer says so again.
 pub(crate) async fn destroyed(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
     let run = find_run(app, caller, id).await?;
-    if run.destroyed && run.host == Some(caller.identity.id) {
+    if run.host.destroyed && run.host.worker == Some(caller.identity.id) {
         return Ok(run);
     }
     // First, because nobody looks for it afterwards.
     if run.status.is_final() {
         retire(app, run.agent).await?;
     }
-    change_run(app, caller, id, RunCommand::Destroy).await
+    change_run(app, caller, id, RunCommand::Hosting(HostingCommand::Destroy)).await
 }
 
 /// The agents of hosted runs that are over have no business here any more, whoever ended those and whether or not a host hears of it.

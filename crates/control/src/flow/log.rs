@@ -18,7 +18,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The host of a run tells what its agent wrote. Only its own run is its to speak about.
 pub(crate) async fn agent_said(app: &App, caller: &Caller, run: RunId, report: &LogReport) -> Result<u64, No> {
     let run = find_run(app, caller, run).await?;
-    if run.host != Some(caller.identity.id) {
+    if run.host.worker != Some(caller.identity.id) {
         return Err(Refusal::OtherHost.into());
     }
     Ok(app.logs().hear(Speaker::Agent(run.id), report, app.store().now()))

@@ -17,7 +17,7 @@ use placet_domain::permit::{Granted, Slip};
 use placet_domain::policy::{Frame, Tier};
 use placet_domain::proposal::{Action, Opening, Proposal};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Run, RunCommand, Wish};
+use placet_domain::run::{NetworkCommand, Run, RunCommand, Wish};
 use placet_domain::scope::{Place, Scope, Target, TargetRule};
 use placet_domain::time::Timestamp;
 use placet_gateway::egress::address;
@@ -124,7 +124,7 @@ async fn wish(app: &App, caller: &Caller, state: &ActionState, opening: &Opening
     if !is_grantable(app, caller, state, opening).await? {
         return Ok(());
     }
-    let command = RunCommand::Wish { action: state.id, opening: opening.clone() };
+    let command = RunCommand::Network(NetworkCommand::Wish { action: state.id, opening: opening.clone() });
     match app.submit(caller.actor(), Command::Run { id: state.run, command }, None).await {
         Ok(_) | Err(No::Refused(_)) => Ok(()),
         Err(fault) => Err(fault),
@@ -151,7 +151,7 @@ pub(crate) async fn grant(
     }
     let state = find_action(app, caller, wish.action).await?;
     check(app, caller, &state, &wish.opening).await?;
-    change_run(app, caller, run, RunCommand::Grant { number, seen, lasts_ms }).await
+    change_run(app, caller, run, RunCommand::Network(NetworkCommand::Grant { number, seen, lasts_ms })).await
 }
 
 /// Whether one person may open this for the action it is wanted by.

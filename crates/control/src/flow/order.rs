@@ -8,7 +8,7 @@ use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::Actor;
 use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Run, RunCommand, Stand};
+use placet_domain::run::{OrderCommand, Run, RunCommand, Stand};
 use placet_store::{ActionFilter, Listed, Order, RunFilter};
 use placet_wire::api::OrderRequest;
 
@@ -56,7 +56,7 @@ pub(crate) async fn revoke_order(
     number: u32,
     reason: String,
 ) -> Result<Run, No> {
-    let run = change_run(app, caller, run, RunCommand::RevokeOrder { number, reason }).await?;
+    let run = change_run(app, caller, run, RunCommand::Order(OrderCommand::Revoke { number, reason })).await?;
     withdraw_disowned(app, run.id).await?;
     Ok(run)
 }

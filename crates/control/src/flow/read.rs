@@ -29,6 +29,6 @@ pub(crate) async fn may_read(app: &App, caller: &Caller, project: ProjectId, dig
         return Ok(());
     }
     let withholding = store.withholding(project, digest).await.map_err(No::Fault)?;
-    let is_host = withholding.iter().any(|run| run.host == Some(who.id));
+    let is_host = withholding.iter().any(|run| run.host.worker == Some(who.id));
     if withholding.is_empty() || is_host { Ok(()) } else { Err(Refusal::Role { needed: Role::Reviewer }.into()) }
 }

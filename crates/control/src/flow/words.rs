@@ -5,7 +5,7 @@ use placet_domain::id::{ProjectId, RunId};
 use placet_domain::project::{Project, ProjectCommand};
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{ModelCall, Run, RunEvent};
+use placet_domain::run::{CallEvent, ModelCall, Run, RunEvent};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, MOST_ROWS};
 
@@ -58,7 +58,7 @@ fn called(run: &Run, entry: Entry) -> Option<Called> {
     let about = About { project: Some(run.project), run: Some(run.id), action: None };
     let (seq, at) = (entry.seq, entry.at);
     let event = Record::read(about, &entry.kind, entry.body).ok()?.event;
-    let Event::Run(_, RunEvent::Called { call, .. }) = event else { return None };
+    let Event::Run(_, RunEvent::Call(CallEvent::Made { call, .. })) = event else { return None };
     Some(Called { entry: seq, at, call: *call })
 }
 

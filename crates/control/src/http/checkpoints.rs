@@ -79,7 +79,7 @@ pub(super) async fn roll_back(
 ) -> RunAnswer {
     let id: RunId = id.parse().map_err(Failure::bad_id)?;
     let run = flow::find_run(&app, &caller, id).await?;
-    let saved = run.snapshots.iter().rev().find(|snapshot| snapshot.gate == Some(number));
+    let saved = run.snapshots.kept.iter().rev().find(|snapshot| snapshot.gate == Some(number));
     let none = || Failure::new(StatusCode::NOT_FOUND, "unknown", "nothing was saved at this checkpoint");
     let to = saved.ok_or_else(none)?.number;
     let command = RunCommand::RollBack { to, reason: given.reason };

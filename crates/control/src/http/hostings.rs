@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use placet_domain::run::RunCommand;
+use placet_domain::run::{HostingCommand, RunCommand, SnapshotCommand};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -26,7 +26,7 @@ pub(super) async fn list(
     let wait = Duration::from_millis(query.wait_ms);
     let (runs, seen) = flow::hostings(&app, &caller, wait, query.seen).await?;
     let hostings = runs.into_iter().map(|(run, wanted)| {
-        let mine = run.host == Some(caller.identity.id);
+        let mine = run.host.worker == Some(caller.identity.id);
         let lineage = run.agent_lineage.clone();
         let preview = app.previews().wanted_of(run.id).filter(|_| mine);
         api::HostingView { mine, wanted, preview, lineage, run: view::run(run) }
@@ -105,10 +105,10 @@ macro_rules! reports {
 }
 
 reports! {
-    host takes Decision as _ => RunCommand::Host;
+    host takes Decision as _ => RunCommand::Hosting(HostingCommand::Host);
     keep_snapshot takes SnapshotReport as api::SnapshotReport { number, workspace, memory, files, size_bytes } =>
-        RunCommand::KeepSnapshot { number, workspace, memory, files, size_bytes };
-    fail_snapshot takes Rejection as api::Rejection { reason } => RunCommand::FailSnapshot { reason };
+        RunCommand::Snapshot(SnapshotCommand::Keep { number, workspace, memory, files, size_bytes });
+    fail_snapshot takes Rejection as api::Rejection { reason } => RunCommand::Snapshot(SnapshotCommand::Fail { reason });
     restore takes RestoreReport as api::RestoreReport { number, workspace, memory } =>
-        RunCommand::Restore { number, workspace, memory };
+        RunCommand::Snapshot(SnapshotCommand::Restore { number, workspace, memory });
 }

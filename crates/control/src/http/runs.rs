@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use placet_domain::id::{ProjectId, RunId};
-use placet_domain::run::RunCommand;
+use placet_domain::run::{BudgetCommand, RunCommand, SnapshotCommand};
 use placet_store::RunFilter;
 use placet_wire::api;
 use serde::Deserialize;
@@ -163,8 +163,8 @@ commands! {
     finish_step takes StepReport as given => RunCommand::FinishStep { step: given.step, summary: given.summary };
     reach_checkpoint takes Summary as given => RunCommand::ReachGate { summary: given.summary };
     roll_back takes RollbackRequest as given => RunCommand::RollBack { to: given.to, reason: given.reason };
-    ask_snapshot takes Reason as given => RunCommand::AskSnapshot { reason: given.reason };
-    budget takes BudgetRequest as given => RunCommand::SetBudget { allowance: given.into() };
+    ask_snapshot takes Reason as given => RunCommand::Snapshot(SnapshotCommand::Ask { reason: given.reason });
+    budget takes BudgetRequest as given => RunCommand::Budget(BudgetCommand::Set { allowance: given.into() });
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

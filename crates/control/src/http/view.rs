@@ -72,13 +72,13 @@ pub(super) fn run(run: Run) -> api::RunView {
         steps_done: run.steps_done,
         checkpoint: run.gate.as_ref().map(|gate| gate.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),
-        snapshots: run.snapshots.iter().map(snapshot).collect(),
-        unsaved: run.unsaved,
-        outputs: outputs(run.outputs.unwrap_or_default(), run.exported.as_deref().unwrap_or_default()),
-        removed: run.removed,
-        performing: run.performing.into_iter().collect(),
-        performed: run.performed,
-        destroyed: run.destroyed,
+        snapshots: run.snapshots.kept.iter().map(snapshot).collect(),
+        unsaved: run.snapshots.unsaved,
+        outputs: outputs(run.host.outputs.unwrap_or_default(), run.host.exported.as_deref().unwrap_or_default()),
+        removed: run.host.removed,
+        performing: run.rehearsal.performing.into_iter().collect(),
+        performed: run.rehearsal.performed,
+        destroyed: run.host.destroyed,
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
     let of_steps = u32::try_from(run.plan.len()).unwrap_or(u32::MAX);
     let step = run.steps_done;
     let mut options = vec!["pause".to_owned(), "cancel".to_owned()];
-    if !run.snapshots.is_empty() {
+    if !run.snapshots.kept.is_empty() {
         options.push("rollback".to_owned());
     }
     // Where the run waits for an action, that is what is decided on.

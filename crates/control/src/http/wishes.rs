@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use placet_domain::id::RunId;
-use placet_domain::run::{Answer, Run, RunCommand, Wish};
+use placet_domain::run::{Answer, NetworkCommand, Run, RunCommand, Wish};
 use placet_wire::api;
 
 use super::body::Asked;
@@ -37,7 +37,7 @@ pub(super) async fn reject(
     Path((id, number)): Path<(String, u32)>,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> WishAnswer {
-    change(&app, &caller, &id, RunCommand::RejectWish { number, reason: given.reason }).await
+    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Reject { number, reason: given.reason })).await
 }
 
 pub(super) async fn revoke(
@@ -45,7 +45,7 @@ pub(super) async fn revoke(
     Path((id, number)): Path<(String, u32)>,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> WishAnswer {
-    change(&app, &caller, &id, RunCommand::Revoke { number, reason: given.reason }).await
+    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Revoke { number, reason: given.reason })).await
 }
 
 async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> WishAnswer {
@@ -74,5 +74,5 @@ pub(super) fn listed(run: &Run, app: &App) -> api::WishList {
             review: wish.review(run.id),
         }
     };
-    api::WishList { run: run.id, wishes: run.wishes.iter().map(one).collect() }
+    api::WishList { run: run.id, wishes: run.network.wishes.iter().map(one).collect() }
 }

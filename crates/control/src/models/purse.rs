@@ -11,7 +11,7 @@ use placet_domain::command::Command;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{ModelCall, RunCommand};
+use placet_domain::run::{BudgetCommand, ModelCall, RunCommand};
 use placet_gateway::llm::purse::{Draw, NotDrawn, Purse, Unclaimed};
 use placet_gateway::llm::words::Words;
 use tokio::sync::{Notify, mpsc};
@@ -186,7 +186,7 @@ impl RunPurse {
 
     async fn hold(&self, run: RunId, account: &Account, amounts: Amounts) -> Result<(), NotDrawn> {
         let purpose = new_purpose(&fresh_uuid().simple().to_string());
-        let hold = RunCommand::Hold { purpose: purpose.clone(), amounts };
+        let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: purpose.clone(), amounts });
         let started = Instant::now();
         match self.app.submit(Actor::Runtime, Command::Run { id: run, command: hold }, None).await {
             Ok(_) => {
@@ -204,7 +204,7 @@ impl RunPurse {
     /// Lets go of what is left of these parts.
     async fn give_back(&self, run: RunId, rests: Vec<Rest>) {
         for Rest { purpose, spent } in rests {
-            let settle = RunCommand::Settle { purpose, spent };
+            let settle = RunCommand::Budget(BudgetCommand::Settle { purpose, spent });
             let settle = Command::Run { id: run, command: settle };
             while let Err(no) = self.app.submit(Actor::Runtime, settle.clone(), None).await {
                 tracing::warn!(%run, error = %no, "what was held for calls of models could not be let go of");

@@ -10,7 +10,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{KeptWords, ModelCall, Run, RunCommand};
+use placet_domain::run::{BudgetCommand, CallCommand, KeptWords, ModelCall, Run, RunCommand};
 use placet_gateway::llm::words::Words;
 use placet_store::{MOST_ROWS, RunFilter};
 use tokio::sync::mpsc;
@@ -66,7 +66,7 @@ fn take_waiting(calls: &mut mpsc::UnboundedReceiver<Charged>, batch: &mut Vec<Ch
 /// Writes what was counted: what is due, or all of it.
 async fn count(purse: &RunPurse, all: bool) {
     for (run, count) in purse.counts().due(all) {
-        let count = RunCommand::CountCalls { counts: vec![count] };
+        let count = RunCommand::Call(CallCommand::Count { counts: vec![count] });
         submit(purse.app(), run, &count).await;
     }
 }
@@ -160,7 +160,7 @@ async fn try_keep(app: &App, run: RunId, call: ModelCall, words: Words) -> Resul
 
 /// A store that is away for a moment is waited for: without the entry the call would have cost nothing. Gives whether there is one.
 async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) -> bool {
-    submit(app, run, &RunCommand::Charge { purpose, calls }).await
+    submit(app, run, &RunCommand::Call(CallCommand::Charge { purpose, calls })).await
 }
 
 async fn submit(app: &App, run: RunId, command: &RunCommand) -> bool {
@@ -198,7 +198,7 @@ async fn settle_lost(app: &App, run: &Run) -> Result<(), No> {
     let lost = run.budget.iter().flat_map(|budget| budget.holds()).filter(|(purpose, _)| is_for_models(purpose));
     for (purpose, spent) in lost {
         tracing::warn!(run = %run.id, %purpose, "what was held for calls of models when everything ended counts as spent");
-        let settle = RunCommand::Settle { purpose: purpose.clone(), spent };
+        let settle = RunCommand::Budget(BudgetCommand::Settle { purpose: purpose.clone(), spent });
         app.submit(Actor::Runtime, Command::Run { id: run.id, command: settle }, None).await?;
     }
     Ok(())

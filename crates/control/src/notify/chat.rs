@@ -78,12 +78,12 @@ mod tests {
     use placet_pages::Lang;
 
     use super::super::message::tests::{framing, hostile, item};
-    use super::super::{Message, What};
+    use super::super::{Message, NoticeKind};
     use super::*;
 
     #[test]
     fn b4_a_chat_gets_text_and_blocks_with_the_link() {
-        let told = body(&Message::of(&[item(1, What::Action)], &[], framing(Lang::En)));
+        let told = body(&Message::of(&[item(1, NoticeKind::Action)], &[], framing(Lang::En)));
         let text = told["text"].as_str().unwrap();
         assert!(text.contains("nmap waits") && text.contains("http://127.0.0.1:7070/actions/act_1"), "{text}");
         assert_eq!(told["blocks"][0]["type"], "header");

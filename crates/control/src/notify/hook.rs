@@ -58,7 +58,7 @@ mod tests {
     use placet_pages::Lang;
     use serde_json::Value;
 
-    use super::super::What;
+    use super::super::NoticeKind;
     use super::super::message::tests::{framing, hostile, item};
     use super::*;
 
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn b4_a_receiver_gets_what_waits_and_the_link_to_the_decision() {
-        let told = told(&Message::of(&[item(1, What::Action)], &[], framing(Lang::En)));
+        let told = told(&Message::of(&[item(1, NoticeKind::Action)], &[], framing(Lang::En)));
         assert_eq!((&told["type"], &told["timestamp"]), (&json!("notice"), &json!("2026-01-31T09:30:00Z")));
         assert_eq!(told["data"]["subject"], "Placet: 1 decision waits");
         assert_eq!(told["data"]["lines"][0]["link"], "http://127.0.0.1:7070/actions/act_1");

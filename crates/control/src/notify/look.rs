@@ -14,7 +14,7 @@ use placet_domain::time::Timestamp;
 use placet_domain::worktree::Person;
 use placet_store::StoreError;
 
-use super::{Asked, Item, Notice, Subject, What};
+use super::{Asked, Item, Notice, Subject, NoticeKind};
 use crate::app::App;
 
 /// News that nobody took for so long are none any more.
@@ -40,7 +40,7 @@ impl Looked {
     /// How many people it still needs.
     pub(crate) fn asked(&self) -> Asked {
         match &self.standing {
-            Standing::Action { state, .. } if self.item.what == What::Action && state.approvals_missing() > 1 => {
+            Standing::Action { state, .. } if self.item.what == NoticeKind::Action && state.approvals_missing() > 1 => {
                 Asked::Several
             }
             Standing::Action { .. } | Standing::Run(_) | Standing::Worktree { .. } => Asked::One,
@@ -91,18 +91,18 @@ impl<'a> Looker<'a> {
     async fn action(&mut self, notice: &Notice, id: ActionId) -> Result<Option<Looked>, StoreError> {
         let Some(state) = self.app.store().action(id).await? else { return Ok(None) };
         let waits_as = match notice.what {
-            What::Action | What::Assigned => Some(ActionStatus::PendingApproval),
-            What::Interrupted => Some(ActionStatus::Interrupted),
-            What::Plan
-            | What::Checkpoint
-            | What::Results
-            | What::Wish
-            | What::Failed
-            | What::Exhausted
-            | What::Worker
-            | What::Informed => None,
+            NoticeKind::Action | NoticeKind::Assigned => Some(ActionStatus::PendingApproval),
+            NoticeKind::Interrupted => Some(ActionStatus::Interrupted),
+            NoticeKind::Plan
+            | NoticeKind::Checkpoint
+            | NoticeKind::Results
+            | NoticeKind::Wish
+            | NoticeKind::Failed
+            | NoticeKind::Exhausted
+            | NoticeKind::Worker
+            | NoticeKind::Informed => None,
         };
-        let is_taken_back = notice.what == What::Assigned && state.attention.assigned.is_none();
+        let is_taken_back = notice.what == NoticeKind::Assigned && state.attention.assigned.is_none();
         if is_taken_back || waits_as.is_some_and(|status| state.status != status) {
             return Ok(None);
         }
@@ -115,7 +115,7 @@ impl<'a> Looker<'a> {
             path: format!("/actions/{id}"),
         };
         let mut found = looked(notice, facts, Some(state.project), Standing::Run(Box::new(run.clone())));
-        if matches!(notice.what, What::Action | What::Assigned) {
+        if matches!(notice.what, NoticeKind::Action | NoticeKind::Assigned) {
             (found.item.tier, found.item.deadline) = (Some(state.verdict.tier()), Some(state.deadline));
         }
         found.standing = Standing::Action { state: Box::new(state), run: Box::new(run) };
@@ -123,8 +123,8 @@ impl<'a> Looker<'a> {
     }
 
     /// A room hears for whom it is.
-    async fn thing(&mut self, what: What, state: &ActionState) -> Result<String, StoreError> {
-        match state.attention.assigned.as_ref().filter(|_| what == What::Assigned) {
+    async fn thing(&mut self, what: NoticeKind, state: &ActionState) -> Result<String, StoreError> {
+        match state.attention.assigned.as_ref().filter(|_| what == NoticeKind::Assigned) {
             Some(assigned) => Ok(format!("{}: {}", self.person(assigned.to).await?, state.tool)),
             None => Ok(state.tool.to_string()),
         }
@@ -186,15 +186,15 @@ impl<'a> Looker<'a> {
         }
     }
 
-    fn action_concerns(&self, what: What, state: &ActionState, run: &Run, identity: &Identity) -> bool {
-        if what == What::Worker {
+    fn action_concerns(&self, what: NoticeKind, state: &ActionState, run: &Run, identity: &Identity) -> bool {
+        if what == NoticeKind::Worker {
             return identity.has(Role::Operator);
         }
         // As it stands now: whoever is not named any more is not told.
-        if what == What::Assigned && state.attention.assigned.as_ref().is_none_or(|named| named.to != identity.id) {
+        if what == NoticeKind::Assigned && state.attention.assigned.as_ref().is_none_or(|named| named.to != identity.id) {
             return false;
         }
-        if !matches!(what, What::Action | What::Assigned) {
+        if !matches!(what, NoticeKind::Action | NoticeKind::Assigned) {
             return identity.has(Role::Reviewer);
         }
         let (actor, terms, policy) =
@@ -211,14 +211,14 @@ impl<'a> Looker<'a> {
         asked && identity.has(Role::Reviewer)
     }
 
-    fn run_concerns(&self, what: What, run: &Run, identity: &Identity) -> bool {
+    fn run_concerns(&self, what: NoticeKind, run: &Run, identity: &Identity) -> bool {
         let seen = run.review();
         let command = match what {
-            What::Plan => RunCommand::ApprovePlan { seen },
-            What::Results => RunCommand::ApproveResults { seen, chosen: None },
-            What::Checkpoint => RunCommand::PassGate { seen, note: String::new(), plan: None },
-            What::Wish | What::Action | What::Assigned | What::Interrupted => return identity.has(Role::Reviewer),
-            What::Failed | What::Exhausted | What::Worker | What::Informed => {
+            NoticeKind::Plan => RunCommand::ApprovePlan { seen },
+            NoticeKind::Results => RunCommand::ApproveResults { seen, chosen: None },
+            NoticeKind::Checkpoint => RunCommand::PassGate { seen, note: String::new(), plan: None },
+            NoticeKind::Wish | NoticeKind::Action | NoticeKind::Assigned | NoticeKind::Interrupted => return identity.has(Role::Reviewer),
+            NoticeKind::Failed | NoticeKind::Exhausted | NoticeKind::Worker | NoticeKind::Informed => {
                 return identity.has(Role::Reviewer) || identity.has(Role::Operator);
             }
         };
@@ -248,21 +248,21 @@ fn looked(notice: &Notice, facts: Facts, project: Option<ProjectId>, standing: S
     Looked { item, project, standing }
 }
 
-fn is_still_so(what: What, run: &Run, wish: Option<u32>) -> bool {
+fn is_still_so(what: NoticeKind, run: &Run, wish: Option<u32>) -> bool {
     match what {
-        What::Plan => run.status == RunStatus::PendingApproval,
+        NoticeKind::Plan => run.status == RunStatus::PendingApproval,
         // One that waits for an action is told of by the action.
-        What::Checkpoint => {
+        NoticeKind::Checkpoint => {
             let by_itself = run.gate.as_ref().is_none_or(|gate| gate.action.is_none());
             run.status == RunStatus::CheckpointReached && by_itself
         }
-        What::Results => run.status == RunStatus::PendingExport,
-        What::Wish => {
+        NoticeKind::Results => run.status == RunStatus::PendingExport,
+        NoticeKind::Wish => {
             let open = run.status.is_open() || run.status == RunStatus::PendingExport;
-            open && run.wishes.iter().any(|known| Some(known.number) == wish && known.answer.is_waiting())
+            open && run.network.wishes.iter().any(|known| Some(known.number) == wish && known.answer.is_waiting())
         }
-        What::Failed => run.status == RunStatus::Failed,
-        What::Exhausted => run.dry.is_some(),
-        What::Action | What::Assigned | What::Interrupted | What::Worker | What::Informed => true,
+        NoticeKind::Failed => run.status == RunStatus::Failed,
+        NoticeKind::Exhausted => run.dry.is_some(),
+        NoticeKind::Action | NoticeKind::Assigned | NoticeKind::Interrupted | NoticeKind::Worker | NoticeKind::Informed => true,
     }
 }

@@ -10,7 +10,7 @@ use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_pages::Lang;
 
-use super::{What, plain, words};
+use super::{NoticeKind, plain, words};
 
 /// As many of one kind, agent and project as are listed each by itself.
 const MOST_EACH: usize = 3;
@@ -20,7 +20,7 @@ const MOST_LINES: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) seq: u64,
-    pub(crate) what: What,
+    pub(crate) what: NoticeKind,
     /// The tool of an action, or the ticket of a worktree.
     pub(crate) thing: String,
     pub(crate) agent: String,
@@ -122,7 +122,7 @@ fn stands_in(lang: Lang, absent: &Absent) -> Line {
 
 /// What belongs together stands together; what comes first in the ledger comes first.
 fn told(items: &[Item], lang: Lang, base: &str, left_out: u64) -> Vec<Line> {
-    let mut groups: BTreeMap<(What, &str, &str), Vec<&Item>> = BTreeMap::new();
+    let mut groups: BTreeMap<(NoticeKind, &str, &str), Vec<&Item>> = BTreeMap::new();
     for item in items {
         groups.entry((item.what, &item.project, &item.agent)).or_default().push(item);
     }
@@ -191,7 +191,7 @@ pub(super) mod tests {
     use super::super::plain::tests::HOSTILE;
     use super::*;
 
-    pub(in crate::notify) fn item(seq: u64, what: What) -> Item {
+    pub(in crate::notify) fn item(seq: u64, what: NoticeKind) -> Item {
         Item {
             seq,
             what,
@@ -199,7 +199,7 @@ pub(super) mod tests {
             agent: "tom".to_owned(),
             project: "alpha".to_owned(),
             goal: Some("survey the lab".to_owned()),
-            tier: matches!(what, What::Action).then_some(Tier::B),
+            tier: matches!(what, NoticeKind::Action).then_some(Tier::B),
             deadline: Some(Timestamp::from_unix_ms(1_769_851_800_000)),
             path: format!("/actions/act_{seq}"),
         }
@@ -211,7 +211,7 @@ pub(super) mod tests {
             agent: (*text).to_owned(),
             project: (*text).to_owned(),
             goal: Some((*text).to_owned()),
-            ..item(seq, What::Action)
+            ..item(seq, NoticeKind::Action)
         };
         (0..).zip(HOSTILE).map(spoiled).collect()
     }
@@ -226,7 +226,7 @@ pub(super) mod tests {
 
     #[test]
     fn b4_a_message_says_what_waits_of_whom_until_when_and_where_it_is_decided() {
-        let told = message(&[item(1, What::Action)]);
+        let told = message(&[item(1, NoticeKind::Action)]);
         assert_eq!(told.subject, "Placet: 1 decision waits");
         let line = &told.lines[0];
         assert_eq!(line.text, "nmap waits for a decision (agent tom, project alpha)");
@@ -237,7 +237,7 @@ pub(super) mod tests {
 
     #[test]
     fn b4_an_agent_that_asks_forty_times_is_one_line() {
-        let forty: Vec<Item> = (0..40).map(|seq| item(seq, What::Action)).collect();
+        let forty: Vec<Item> = (0..40).map(|seq| item(seq, NoticeKind::Action)).collect();
         let told = message(&forty);
         assert_eq!(told.subject, "Placet: 40 decisions wait");
         assert_eq!(told.lines.len(), 1);
@@ -247,7 +247,7 @@ pub(super) mod tests {
 
     #[test]
     fn b4_a_message_is_bounded_and_tells_how_many_it_leaves_out() {
-        let of = |seq: u64| Item { agent: format!("agent{seq}"), ..item(seq, What::Action) };
+        let of = |seq: u64| Item { agent: format!("agent{seq}"), ..item(seq, NoticeKind::Action) };
         let told = message(&(0..500).map(of).collect::<Vec<_>>());
         assert_eq!(told.lines.len(), MOST_LINES + 1);
         assert_eq!(told.lines[MOST_LINES].text, "and 490 more");
@@ -262,7 +262,7 @@ pub(super) mod tests {
         let id = |items: &[Item], recipient: &'static str| {
             Message::of(items, &[], Framing { recipient, ..framing(Lang::En) }).id
         };
-        let (one, two) = (item(1, What::Action), item(2, What::Action));
+        let (one, two) = (item(1, NoticeKind::Action), item(2, NoticeKind::Action));
         assert_eq!(id(std::slice::from_ref(&one), "ada"), id(std::slice::from_ref(&one), "ada"));
         assert_ne!(id(std::slice::from_ref(&one), "ada"), id(std::slice::from_ref(&one), "bob"));
         assert_ne!(id(std::slice::from_ref(&one), "ada"), id(&[one, two], "ada"));
@@ -270,7 +270,7 @@ pub(super) mod tests {
 
     #[test]
     fn c16_every_kind_is_told_in_both_languages_and_says_for_whom_one_stands_in() {
-        let all: Vec<Item> = (0..).zip(What::ALL).map(|(seq, what)| item(seq, *what)).collect();
+        let all: Vec<Item> = (0..).zip(NoticeKind::ALL).map(|(seq, what)| item(seq, *what)).collect();
         let absent = [Absent { name: "ada".to_owned(), until: Timestamp::from_unix_ms(1_769_851_800_000) }];
         let [en, fr] = [Lang::En, Lang::Fr].map(|lang| {
             Message::of(&all, &absent, framing(lang)).lines.into_iter().map(|line| line.text).collect::<Vec<_>>()

@@ -22,7 +22,6 @@ mod plain;
 mod retries;
 mod route;
 mod schedule;
-mod what;
 mod words;
 
 pub use channel::Channel;
@@ -40,4 +39,4 @@ pub use plain::quote as harmless;
 pub(crate) use retries::Retries;
 pub use route::{BadRoute, Route, RouteParts, Routes, Trial};
 pub use schedule::{BadHours, Pace, QuietHours, Schedule};
-pub use what::What;
+pub(crate) use placet_domain::notice::NoticeKind;

@@ -7,7 +7,7 @@ use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_pages::Lang;
 
-use super::{Channel, Effort, Framing, Message, Notice, Pace, Recipient, Schedule, Told, What};
+use super::{Channel, Effort, Framing, Message, Notice, Pace, Recipient, Schedule, Told, NoticeKind};
 use crate::webhook::{Backoff, HookName};
 
 /// One way by which people are told.
@@ -18,7 +18,7 @@ pub struct Route(RouteParts);
 #[derive(Debug)]
 pub struct RouteParts {
     pub name: HookName,
-    pub what: BTreeSet<What>,
+    pub what: BTreeSet<NoticeKind>,
     /// Only actions that ask for so many people; all of them, if nothing is said.
     pub tiers: BTreeSet<Tier>,
     /// Only of these projects, by name; of all of them, if nothing is said.
@@ -42,7 +42,7 @@ pub enum BadRoute {
     #[error(
         "`{0}` waits for nobody, so it is not escalated; take it out of `what`, or `after_minutes` out of the route"
     )]
-    NotWaitedFor(What),
+    NotWaitedFor(NoticeKind),
     #[error("`{0}` is no number of minutes for this; write one from 1 to 1440")]
     Minutes(u32),
 }
@@ -180,7 +180,7 @@ mod tests {
         let chat = Chat::new("https://hooks.example/x".parse().unwrap(), Dialer::new(None, vec![]).unwrap());
         RouteParts {
             name: "team".parse().unwrap(),
-            what: [What::Action, What::Plan].into(),
+            what: [NoticeKind::Action, NoticeKind::Plan].into(),
             tiers: BTreeSet::new(),
             projects: BTreeSet::new(),
             schedule: Schedule { pace: Pace::SOON, quiet: None },
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    fn notice(what: What, tier: Option<Tier>) -> Notice {
+    fn notice(what: NoticeKind, tier: Option<Tier>) -> Notice {
         let subject = Subject::Run(RunId::from_uuid(uuid::Uuid::nil()));
         Notice { seq: 1, at: Timestamp::from_unix_ms(0), what, project: None, subject, tier, deadline: None }
     }
@@ -200,10 +200,10 @@ mod tests {
         let two = Route::new(RouteParts { tiers: [Tier::C].into(), projects: ["alpha".to_owned()].into(), ..parts() })
             .unwrap();
         for (what, tier, by_all, by_two) in [
-            (What::Action, Some(Tier::B), true, false),
-            (What::Action, Some(Tier::C), true, true),
-            (What::Plan, None, true, true),
-            (What::Failed, None, false, false),
+            (NoticeKind::Action, Some(Tier::B), true, false),
+            (NoticeKind::Action, Some(Tier::C), true, true),
+            (NoticeKind::Plan, None, true, true),
+            (NoticeKind::Failed, None, false, false),
         ] {
             let notice = notice(what, tier);
             assert_eq!((all.wants(&notice), two.wants(&notice)), (by_all, by_two), "{what} {tier:?}");
@@ -220,7 +220,7 @@ mod tests {
             (RouteParts { tiers: [Tier::A].into(), ..parts() }, "`B`, `C`"),
             (RouteParts { schedule: digest(0), ..parts() }, "1 to 1440"),
             (RouteParts { schedule: digest(1_441), ..parts() }, "1 to 1440"),
-            (RouteParts { what: [What::Failed].into(), schedule: escalation, ..parts() }, "`after_minutes`"),
+            (RouteParts { what: [NoticeKind::Failed].into(), schedule: escalation, ..parts() }, "`after_minutes`"),
         ] {
             let error = Route::new(wrong).unwrap_err().to_string();
             assert!(error.contains(said), "{said}: {error}");

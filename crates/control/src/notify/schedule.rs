@@ -166,7 +166,7 @@ fn escalated(notice: &Notice, after_minutes: u32) -> Timestamp {
 mod tests {
     use placet_domain::id::RunId;
 
-    use super::super::{Subject, What};
+    use super::super::{Subject, NoticeKind};
     use super::*;
 
     /// A moment, written as people do.
@@ -179,7 +179,7 @@ mod tests {
         Notice {
             seq: 7,
             at: at(when),
-            what: What::Plan,
+            what: NoticeKind::Plan,
             project: None,
             subject: Subject::Run(RunId::from_uuid(uuid::Uuid::nil())),
             tier: None,

@@ -4,7 +4,7 @@ use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_pages::Lang;
 
-use super::What;
+use super::NoticeKind;
 
 /// What one message is called, before anything is read of it.
 pub(super) fn subject(lang: Lang, waiting: usize, news: usize) -> String {
@@ -19,34 +19,34 @@ pub(super) fn subject(lang: Lang, waiting: usize, news: usize) -> String {
 }
 
 /// What happened, with the names it happened to.
-pub(super) fn headline(lang: Lang, what: What, thing: &str, agent: &str, project: &str) -> String {
+pub(super) fn headline(lang: Lang, what: NoticeKind, thing: &str, agent: &str, project: &str) -> String {
     let said = match (lang, what) {
-        (Lang::En, What::Action) => format!("{thing} waits for a decision"),
-        (Lang::En, What::Assigned) => format!("{thing} waits, and a colleague asks for a look"),
-        (Lang::En, What::Interrupted) => {
+        (Lang::En, NoticeKind::Action) => format!("{thing} waits for a decision"),
+        (Lang::En, NoticeKind::Assigned) => format!("{thing} waits, and a colleague asks for a look"),
+        (Lang::En, NoticeKind::Interrupted) => {
             format!("{thing} was interrupted: its worker was lost, nobody knows how far it got")
         }
-        (Lang::En, What::Plan) => "a plan waits for a decision".to_owned(),
-        (Lang::En, What::Checkpoint) => "a run stands still at a checkpoint".to_owned(),
-        (Lang::En, What::Results) => "results wait for a decision".to_owned(),
-        (Lang::En, What::Wish) => "a run wants to reach a further host".to_owned(),
-        (Lang::En, What::Failed) => "a run failed".to_owned(),
-        (Lang::En, What::Exhausted) => "a run used up its budget and stands still".to_owned(),
-        (Lang::En, What::Worker) => format!("a worker was lost before it began {thing}"),
-        (Lang::En, What::Informed) => format!("{thing}: you are to be informed"),
-        (Lang::Fr, What::Action) => format!("{thing} attend une décision"),
-        (Lang::Fr, What::Assigned) => format!("{thing} attend, et un collègue demande d'y regarder"),
-        (Lang::Fr, What::Interrupted) => {
+        (Lang::En, NoticeKind::Plan) => "a plan waits for a decision".to_owned(),
+        (Lang::En, NoticeKind::Checkpoint) => "a run stands still at a checkpoint".to_owned(),
+        (Lang::En, NoticeKind::Results) => "results wait for a decision".to_owned(),
+        (Lang::En, NoticeKind::Wish) => "a run wants to reach a further host".to_owned(),
+        (Lang::En, NoticeKind::Failed) => "a run failed".to_owned(),
+        (Lang::En, NoticeKind::Exhausted) => "a run used up its budget and stands still".to_owned(),
+        (Lang::En, NoticeKind::Worker) => format!("a worker was lost before it began {thing}"),
+        (Lang::En, NoticeKind::Informed) => format!("{thing}: you are to be informed"),
+        (Lang::Fr, NoticeKind::Action) => format!("{thing} attend une décision"),
+        (Lang::Fr, NoticeKind::Assigned) => format!("{thing} attend, et un collègue demande d'y regarder"),
+        (Lang::Fr, NoticeKind::Interrupted) => {
             format!("{thing} a été interrompue : son exécutant est perdu, nul ne sait où elle en était")
         }
-        (Lang::Fr, What::Plan) => "un plan attend une décision".to_owned(),
-        (Lang::Fr, What::Checkpoint) => "une exécution est arrêtée à un point de contrôle".to_owned(),
-        (Lang::Fr, What::Results) => "des résultats attendent une décision".to_owned(),
-        (Lang::Fr, What::Wish) => "une exécution veut atteindre un autre hôte".to_owned(),
-        (Lang::Fr, What::Failed) => "une exécution a échoué".to_owned(),
-        (Lang::Fr, What::Exhausted) => "une exécution a épuisé son budget et est arrêtée".to_owned(),
-        (Lang::Fr, What::Worker) => format!("un exécutant a été perdu avant de commencer {thing}"),
-        (Lang::Fr, What::Informed) => format!("{thing} : pour information"),
+        (Lang::Fr, NoticeKind::Plan) => "un plan attend une décision".to_owned(),
+        (Lang::Fr, NoticeKind::Checkpoint) => "une exécution est arrêtée à un point de contrôle".to_owned(),
+        (Lang::Fr, NoticeKind::Results) => "des résultats attendent une décision".to_owned(),
+        (Lang::Fr, NoticeKind::Wish) => "une exécution veut atteindre un autre hôte".to_owned(),
+        (Lang::Fr, NoticeKind::Failed) => "une exécution a échoué".to_owned(),
+        (Lang::Fr, NoticeKind::Exhausted) => "une exécution a épuisé son budget et est arrêtée".to_owned(),
+        (Lang::Fr, NoticeKind::Worker) => format!("un exécutant a été perdu avant de commencer {thing}"),
+        (Lang::Fr, NoticeKind::Informed) => format!("{thing} : pour information"),
     };
     match lang {
         Lang::En => format!("{said} (agent {agent}, project {project})"),
@@ -55,7 +55,7 @@ pub(super) fn headline(lang: Lang, what: What, thing: &str, agent: &str, project
 }
 
 /// Many of the same at once.
-pub(super) fn folded(lang: Lang, what: What, count: usize, agent: &str, project: &str) -> String {
+pub(super) fn folded(lang: Lang, what: NoticeKind, count: usize, agent: &str, project: &str) -> String {
     match (lang, what.waits()) {
         (Lang::En, true) => format!("agent {agent} asks {count} times ({what}, project {project})"),
         (Lang::En, false) => format!("{count} times {what} (agent {agent}, project {project})"),

@@ -2,7 +2,6 @@
 //! contents.
 
 mod decisions;
-mod meaning;
 mod runs;
 
 use std::sync::atomic::AtomicI64;

@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use placet_domain::action::{ActionEvent, ActionStatus};
 use placet_domain::budget::Purpose;
+use placet_domain::event_meta::{DecisionOutcome, Metric};
 use placet_domain::evidence::Usage;
 use placet_domain::id::ActionId;
 use placet_domain::record::Event;
-use placet_domain::run::{GateKind, Question, Run, RunEvent};
+use placet_domain::run::{BudgetEvent, CallEvent, GateKind, Question, Run, RunEvent};
 use placet_domain::time::Timestamp;
 use placet_store::Receipt;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -18,7 +19,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use super::meaning::{came_to, order_event, outcome};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Ended {
@@ -200,11 +200,14 @@ impl RunMetrics {
         if matches!(event, RunEvent::RolledBack { .. }) {
             self.rollbacks.inc();
         }
-        if let Some(event) = order_event(event) {
+        let metric = event.meta().metric;
+        if let Some(Metric::Order(event)) = metric {
             self.orders.get_or_create(&Became { event }).inc();
         }
         let Some(run) = run else { return };
-        self.decided(event, run, at);
+        if let Some(Metric::Decision(outcome)) = metric {
+            self.decided(outcome, run, at);
+        }
         if matches!(event, RunEvent::ResultsApproved { .. } | RunEvent::Failed { .. } | RunEvent::Cancelled { .. }) {
             self.ended(run, at);
         }
@@ -213,9 +216,9 @@ impl RunMetrics {
     /// Each call tells what it took. What is settled for calls later is only what no call told of, and what is settled for a
     /// child run or a project was counted where it was spent.
     fn spend(&self, event: &RunEvent) {
-        let spent = if let RunEvent::Called { call, .. } = event {
+        let spent = if let RunEvent::Call(CallEvent::Made { call, .. }) = event {
             call.spent()
-        } else if let RunEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent } = event {
+        } else if let RunEvent::Budget(BudgetEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent }) = event {
             *spent
         } else {
             return;
@@ -229,12 +232,12 @@ impl RunMetrics {
     }
 
     /// What was decided at the standstill that a run just left. Silence is no decision, and its length says nothing of people.
-    fn decided(&self, event: &RunEvent, run: &Run, at: Timestamp) {
-        let (Some(stood), Some(outcome)) = (run.stood, outcome(event)) else { return };
+    fn decided(&self, outcome: DecisionOutcome, run: &Run, at: Timestamp) {
+        let Some(stood) = run.stood else { return };
         if let Question::Checkpoint(kind) = stood.asks {
-            self.checkpoint(kind.as_str(), outcome);
+            self.checkpoint(kind.as_str(), outcome.as_str());
         }
-        if outcome != "lapsed" {
+        if outcome != DecisionOutcome::Lapsed {
             self.wait(stood.asks.as_str(), stood.since, at);
         }
     }
@@ -255,7 +258,7 @@ impl RunMetrics {
         if let ActionEvent::Completed { usage, .. } = event {
             self.used(usage);
         }
-        let Some(status) = came_to(event) else { return };
+        let Some(Metric::Status(status)) = event.meta().metric else { return };
         self.actions.get_or_create(&Came { status: status.as_str() }).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if status == ActionStatus::PendingApproval {

@@ -139,7 +139,7 @@ pub(super) fn needs_same_past(state: &ActionState, run: &Run, what: &'static str
 
 /// Where the files of a run are, there its actions are executed.
 fn needs_its_host(run: &Run, worker: IdentityId) -> Result<(), Refusal> {
-    if run.hosting.is_external() || run.host == Some(worker) { Ok(()) } else { Err(Refusal::OtherHost) }
+    if run.hosting.is_external() || run.host.worker == Some(worker) { Ok(()) } else { Err(Refusal::OtherHost) }
 }
 
 fn needs_open(state: &ActionState, run: &Run) -> Result<(), Refusal> {

@@ -6,12 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::amend::Amendment;
 use super::command::Resolution;
+use super::state::ActionStatus;
 use crate::approval::Approval;
 use crate::digest::Digest;
+use crate::event_meta::{EventMeta, Metric};
 use crate::evidence::{Exit, Usage};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
-use crate::policy::Verdict;
+use crate::notice::NoticeKind;
+use crate::policy::{Ruling, Tier, Verdict};
 use crate::proposal::{ActionKind, ToolName};
 use crate::time::Timestamp;
 
@@ -150,28 +153,99 @@ const fn is_none_yet(count: &u32) -> bool {
 }
 
 impl ActionEvent {
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Proposed { .. } => "action.proposed",
-            Self::Judged { .. } => "action.judged",
-            Self::Rehearsed => "action.rehearsed",
-            Self::ToBePerformed { .. } => "action.to_be_performed",
-            Self::Approved { .. } => "action.approved",
-            Self::ApprovalsVoided { .. } => "action.approvals_voided",
-            Self::Rejected { .. } => "action.rejected",
-            Self::Superseded { .. } => "action.superseded",
-            Self::Withdrawn { .. } => "action.withdrawn",
-            Self::Leased { .. } => "job.leased",
-            Self::Redeemed { .. } => "permit.redeemed",
-            Self::Renewed { .. } => "job.renewed",
-            Self::Completed { .. } => "job.completed",
-            Self::Quarantined { .. } => "evidence.quarantined",
-            Self::LeaseLapsed { .. } => "job.lease_lapsed",
-            Self::DeadlineLapsed => "action.expired",
-            Self::Postponed { .. } => "action.postponed",
-            Self::Resolved { .. } => "action.resolved",
-            Self::Assigned { .. } => "action.assigned",
-            Self::Deferred { .. } => "action.deferred",
+    /// Metadata of the event: the one place where a new event is declared, besides `evolve`.
+    pub fn meta(&self) -> EventMeta {
+        let meta = self.declared();
+        match self.status_after() {
+            Some(status) => meta.metric(Metric::Status(status)),
+            None => meta,
         }
+    }
+
+    fn declared(&self) -> EventMeta {
+        match self {
+            Self::Proposed { digest, kind, .. } => EventMeta::new("action.proposed").action_kind(*kind).input(*digest),
+            Self::Judged { verdict, deadline, .. } => {
+                let meta = EventMeta::new("action.judged").status(format!("tier {}", verdict.tier()));
+                match verdict.tier() {
+                    tier @ (Tier::B | Tier::C) => meta.notice(NoticeKind::Action).tier(tier).until(*deadline),
+                    Tier::A | Tier::D => meta,
+                }
+            }
+            Self::Rehearsed => EventMeta::new("action.rehearsed").status("rehearsed"),
+            Self::ToBePerformed { reviewer, deadline, .. } => EventMeta::new("action.to_be_performed")
+                .decided_by("to be performed", *reviewer)
+                .notice(NoticeKind::Action)
+                .until(*deadline),
+            Self::Approved { approval, complete } => {
+                let status = match approval.order {
+                    Some(number) => format!("approved by order {number}"),
+                    None => if *complete { "approved" } else { "approved in part" }.to_owned(),
+                };
+                EventMeta::new("action.approved").decided_by(status, approval.reviewer)
+            }
+            Self::ApprovalsVoided { of, deadline, .. } => EventMeta::new("action.approvals_voided")
+                .decided_by("approval void: its reviewer was revoked", *of)
+                .notice(NoticeKind::Action)
+                .until(*deadline),
+            Self::Rejected { reviewer, .. } => EventMeta::new("action.rejected").decided_by("rejected", *reviewer),
+            Self::Superseded { reviewer, .. } => EventMeta::new("action.superseded").decided_by("amended", *reviewer),
+            Self::Withdrawn { .. } => EventMeta::new("action.withdrawn"),
+            Self::Leased { .. } => EventMeta::new("job.leased"),
+            Self::Redeemed { digest, .. } => EventMeta::new("permit.redeemed").input(*digest),
+            Self::Renewed { .. } => EventMeta::new("job.renewed"),
+            Self::Completed { executed, evidence, .. } => {
+                EventMeta::new("job.completed").input(*executed).output(*evidence)
+            }
+            Self::Quarantined { evidence, .. } => EventMeta::new("evidence.quarantined").output(*evidence),
+            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed")
+                .notice(if *started { NoticeKind::Interrupted } else { NoticeKind::Worker }),
+            Self::DeadlineLapsed => EventMeta::new("action.expired").status("expired"),
+            Self::Postponed { .. } => EventMeta::new("action.postponed"),
+            Self::Resolved { .. } => EventMeta::new("action.resolved"),
+            // Only the assignee is notified: the others were when the question was asked.
+            Self::Assigned { to: Some(to), .. } => {
+                EventMeta::new("action.assigned").status(format!("for {to} to look at")).notice(NoticeKind::Assigned)
+            }
+            Self::Assigned { to: None, .. } => EventMeta::new("action.assigned").status("for nobody in particular"),
+            Self::Deferred { until, .. } => {
+                let status = if until.is_some() { "set aside" } else { "set aside no more" };
+                EventMeta::new("action.deferred").status(status)
+            }
+        }
+    }
+
+    /// Status that the action reaches, if the event alone determines it and it is a new one.
+    fn status_after(&self) -> Option<ActionStatus> {
+        Some(match self {
+            Self::Judged { verdict, .. } => match verdict.ruling() {
+                Ruling::Allow => ActionStatus::Approved,
+                Ruling::Ask { .. } => ActionStatus::PendingApproval,
+                Ruling::Deny => ActionStatus::Denied,
+            },
+            Self::Approved { complete: true, .. } | Self::LeaseLapsed { started: false, .. } => ActionStatus::Approved,
+            Self::ApprovalsVoided { .. } => ActionStatus::PendingApproval,
+            Self::Rehearsed => ActionStatus::Rehearsed,
+            Self::Rejected { .. } => ActionStatus::Rejected,
+            Self::Superseded { .. } => ActionStatus::Superseded,
+            Self::Withdrawn { .. } => ActionStatus::Withdrawn,
+            Self::DeadlineLapsed => ActionStatus::Expired,
+            Self::Leased { .. } => ActionStatus::Leased,
+            Self::Redeemed { .. } => ActionStatus::Executing,
+            Self::Completed { exit, .. } if exit.is_success() => ActionStatus::Succeeded,
+            Self::Completed { .. } => ActionStatus::Failed,
+            Self::LeaseLapsed { started: true, .. } => ActionStatus::Interrupted,
+            Self::Resolved { resolution: Resolution::Abandon, .. } => ActionStatus::Abandoned,
+            Self::Proposed { .. }
+            | Self::Approved { complete: false, .. }
+            | Self::ToBePerformed { .. }
+            | Self::Renewed { .. }
+            | Self::Postponed { .. }
+            | Self::Quarantined { .. }
+            | Self::Assigned { .. }
+            | Self::Deferred { .. }
+            // The status follows from the verdict; it is counted when the action is judged or decided again.
+            | Self::Resolved { resolution: Resolution::Retry, .. } => return None,
+        })
     }
 }

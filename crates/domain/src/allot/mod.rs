@@ -14,7 +14,7 @@ use crate::id::RunId;
 use crate::project::{Project, ProjectEvent};
 use crate::record::{Event, Record};
 use crate::refusal::Refusal;
-use crate::run::{Run, RunEvent, RunStatus, question};
+use crate::run::{BudgetEvent, Run, RunEvent, RunStatus, question};
 use crate::time::Timestamp;
 use payer::Payer;
 pub(crate) use shares::{by_organisation, by_project};
@@ -25,7 +25,7 @@ pub(crate) fn by_run(loaded: &Loaded, id: RunId, events: &[RunEvent], now: Times
     let mut books = Books { before: loaded, known: loaded.clone(), now, news: Vec::new() };
     events.iter().for_each(|event| books.take_in(Event::Run(id, event.clone())));
     let Some(run) = books.known.find_run(id).cloned() else { return Ok(Vec::new()) };
-    let gets_a_budget = events.iter().any(|event| matches!(event, RunEvent::BudgetSet { .. }));
+    let gets_a_budget = events.iter().any(|event| matches!(event, RunEvent::Budget(BudgetEvent::Set { .. })));
     let begins = run.status == RunStatus::PendingApproval || events.contains(&RunEvent::Started);
     let is_made = events.iter().any(|event| matches!(event, RunEvent::Created { .. }));
     if gets_a_budget || begins || is_made {

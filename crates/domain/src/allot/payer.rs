@@ -6,7 +6,7 @@ use crate::id::{ProjectId, RunId};
 use crate::project::{Project, ProjectEvent};
 use crate::record::Event;
 use crate::refusal::Refusal;
-use crate::run::{Run, RunEvent, RunStatus};
+use crate::run::{BudgetEvent, Run, RunStatus};
 
 pub(super) struct Payer<'a> {
     who: Who,
@@ -60,14 +60,14 @@ impl<'a> Payer<'a> {
 
     pub(super) fn allots(&self, run: RunId, amounts: Amounts) -> Event {
         match self.who {
-            Who::Parent(id) => Event::Run(id, RunEvent::Held { purpose: Purpose::Run(run), amounts }),
+            Who::Parent(id) => Event::Run(id, BudgetEvent::Held { purpose: Purpose::Run(run), amounts }.into()),
             Who::Project(id) => Event::Project(id, ProjectEvent::Allotted { run, amounts }),
         }
     }
 
     pub(super) fn settles(&self, run: RunId, spent: Amounts) -> Event {
         match self.who {
-            Who::Parent(id) => Event::Run(id, RunEvent::Settled { purpose: Purpose::Run(run), spent }),
+            Who::Parent(id) => Event::Run(id, BudgetEvent::Settled { purpose: Purpose::Run(run), spent }.into()),
             Who::Project(id) => Event::Project(id, ProjectEvent::Returned { run, spent }),
         }
     }

@@ -7,6 +7,8 @@
 //! Pure: the counts are loaded with the command, in the transaction that would add the next question. This module never decides a single
 //! question.
 
+use serde::{Deserialize, Serialize};
+
 use super::event::RunEvent;
 use super::gate::GateKind;
 use super::state::Run;
@@ -30,6 +32,18 @@ pub struct Questions {
     pub stands_elsewhere: bool,
 }
 
+/// Times at which the agent of a run asked too much.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AskingMarks {
+    /// Time at which a person last let the agent ask again after it had asked too often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub let_ask_at: Option<Timestamp>,
+    /// Time at which it was last recorded that too many of its questions wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overasked_at: Option<Timestamp>,
+}
+
 /// What happens instead of a question that is one too many; nothing for one that may be asked. That too many wait is recorded once in a
 /// while, not each time: an agent must not fill the ledger by being refused.
 pub(crate) fn instead_of_asking(
@@ -49,7 +63,7 @@ pub(crate) fn instead_of_asking(
         return Err(refusal(asked));
     }
     if reaches(asked.undecided, terms.most_undecided) {
-        let noted = run.overasked_at.is_some_and(|at| now < at.plus_ms(terms.asked_within_ms));
+        let noted = run.asking.overasked_at.is_some_and(|at| now < at.plus_ms(terms.asked_within_ms));
         return if noted { Err(refusal(asked)) } else { Ok(Some(RunEvent::Overasked { undecided: asked.undecided })) };
     }
     Ok(reaches(asked.lately, terms.most_asked).then(|| too_often(asked.lately, terms)))

@@ -1,20 +1,18 @@
-//! The events that a lawful command of the right actor leads to, if what it carries fits the run.
+//! Events of a lawful command of the right actor, if its content fits the run. Commands of facets go to the facet.
 
 use std::collections::BTreeSet;
 
-use super::call::{CallCount, ModelCall};
-use super::command::{Allowance, Founding, RunCommand};
-use super::decide::has;
+use super::command::{Founding, RunCommand};
 use super::event::RunEvent;
 use super::evolve::evolve;
 use super::gate::GateKind;
-use super::hosting::{Output, Wanted};
 use super::launch::Launch;
-use super::retention::with_retention;
+use super::rehearsal::performs_nothing;
+use super::rule::has;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_plan;
-use super::{order, wish};
-use crate::budget::{Amounts, Budget, Purpose, Resource};
+use super::{budget, calls, hosting, network, orders, snapshots};
+use crate::budget::Resource;
 use crate::digest::Digest;
 use crate::id::IdentityId;
 use crate::identity::{Actor, Lineage, Role};
@@ -59,18 +57,12 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
         created_by: author(actor),
         creator_lineage: author_lineage(actor),
     };
-    let budget = founding.allowance.map(|allowance| budget_set(allowance, None)).transpose()?;
-    let planning = founding.planning.as_deref().map(planned_by).transpose()?;
+    let budget = founding.allowance.map(|allowance| allowance.set(None)).transpose()?.map(RunEvent::from);
+    let planning = founding.planning.as_deref().map(calls::of_planning).transpose()?.map(RunEvent::from);
     let plan = &founding.plan;
     let submitted = (!plan.is_empty()).then(|| submitted(plan, actor));
     let products = prepared.into_iter().flat_map(Preparation::products).map(|product| RunEvent::Prepared { product });
     Ok(std::iter::once(created).chain(products).chain(budget).chain(planning).chain(submitted).collect())
-}
-
-/// Recorded with the run or not at all: whoever asks again is given this run and pays nothing.
-fn planned_by(call: &ModelCall) -> Result<RunEvent, Refusal> {
-    call.check()?;
-    Ok(RunEvent::Called { purpose: Purpose::Call("planning".to_owned()), call: Box::new(call.clone()) })
 }
 
 fn author(actor: &Actor) -> Option<IdentityId> {
@@ -85,31 +77,18 @@ fn submitted(plan: &[String], actor: &Actor) -> RunEvent {
     RunEvent::Submitted { plan: plan.to_vec(), by: author(actor), lineage: author_lineage(actor) }
 }
 
-fn budget_set(allowance: Allowance, now: Option<&Budget>) -> Result<RunEvent, Refusal> {
-    let Allowance { ceiling, warn_at_percent } = allowance.checked(now)?;
-    Ok(RunEvent::BudgetSet { ceiling, warn_at_percent })
-}
-
 pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> Decision {
-    let single_operator = context.single_operator;
+    let (single_operator, now, by) = (context.single_operator, context.now, author(context.actor));
     let event = match command {
         RunCommand::Create(_) => return Err(Refusal::Exists { what: "run" }),
-        RunCommand::SetBudget { allowance } => budget_set(*allowance, run.budget.as_ref())?,
         RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
         RunCommand::Submit { plan } => submitted(plan, context.actor),
-        RunCommand::ApprovePlan { seen } => {
-            RunEvent::PlanApproved { seen: saw(run, *seen)?, single_operator, by: author(context.actor) }
-        }
+        RunCommand::ApprovePlan { seen } => RunEvent::PlanApproved { seen: saw(run, *seen)?, single_operator, by },
         RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
         RunCommand::Start => RunEvent::Started,
-        RunCommand::Host => host(context)?,
-        RunCommand::Equip => {
-            is_wanted(run, Wanted::Running)?;
-            RunEvent::Equipped
-        }
         RunCommand::Attach => attach(run)?,
-        RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, context.now),
-        RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, context.now),
+        RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, now),
+        RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, now),
         RunCommand::PassGate { seen, note, plan } => {
             return Ok(let_go(run, pass_gate(run, *seen, note, plan.as_deref(), single_operator)?));
         }
@@ -117,32 +96,8 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
         RunCommand::Resume => resume(run)?,
         RunCommand::RollBack { to, reason } => roll_back(run, *to, reason)?,
-        RunCommand::AskSnapshot { reason } => ask_snapshot(run, reason)?,
-        RunCommand::KeepSnapshot { number, workspace, memory, files, size_bytes } => {
-            let (workspace, memory, files, size_bytes) = (*workspace, *memory, *files, *size_bytes);
-            is_wanted(run, Wanted::Snapshot { number: *number })?;
-            let kept = RunEvent::SnapshotKept { number: *number, workspace, memory, files, size_bytes };
-            return Ok(with_retention(run, kept, context.now));
-        }
-        RunCommand::FailSnapshot { reason } => fail_snapshot(run, reason)?,
-        RunCommand::Restore { number, workspace, memory } => restore(run, *number, *workspace, *memory)?,
-        RunCommand::Hold { purpose, amounts } => {
-            budget(run)?.permits(purpose, *amounts)?;
-            RunEvent::Held { purpose: purpose.clone(), amounts: *amounts }
-        }
-        RunCommand::Settle { purpose, spent } => return settle(run, purpose, *spent),
-        RunCommand::Charge { purpose, calls } => return charge(run, purpose, calls),
-        RunCommand::CountCalls { counts } => return count_calls(counts),
         RunCommand::RunDry { resource } => exhausted(*resource),
-        RunCommand::Finish { summary } => finish(run, summary, context.now),
-        RunCommand::Wish { action, opening } => wish::wish(run, *action, opening, context.now)?,
-        RunCommand::Grant { number, seen, lasts_ms } => {
-            wish::grant(run, *number, *seen, *lasts_ms, (author(context.actor), context.now))?
-        }
-        RunCommand::RejectWish { number, reason } => wish::reject(run, *number, reason)?,
-        RunCommand::Revoke { number, reason } => wish::revoke(run, *number, reason)?,
-        RunCommand::RevokeOrder { number, reason } => order::revoke(run, *number, reason)?,
-        RunCommand::Collect { outputs, removed } => collect(run, outputs, removed)?,
+        RunCommand::Finish { summary } => finish(run, summary, now),
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
         RunCommand::RejectResults { seen, reason } => {
             saw(run, *seen)?;
@@ -151,10 +106,19 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         }
         RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
         RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
-        RunCommand::Destroy => RunEvent::Destroyed,
-        RunCommand::Lapse => return Ok(let_go(run, lapse(run, context.now)?)),
+        RunCommand::Lapse => return Ok(let_go(run, lapse(run, now)?)),
+        RunCommand::Budget(command) => budget::decide(run, command)?.into(),
+        RunCommand::Network(command) => network::decide(run, command, by, now)?.into(),
+        RunCommand::Order(command) => orders::decide(run, command)?.into(),
+        RunCommand::Hosting(command) => hosting::decide(run, command, by)?.into(),
+        RunCommand::Snapshot(command) => return Ok(all(snapshots::decide(run, command, now)?)),
+        RunCommand::Call(command) => return Ok(all(calls::decide(run, command)?)),
     };
     Ok(vec![event])
+}
+
+fn all<E: Into<RunEvent>>(events: Vec<E>) -> Vec<RunEvent> {
+    events.into_iter().map(Into::into).collect()
 }
 
 /// A decision is about what was seen.
@@ -163,20 +127,8 @@ fn saw(run: &Run, seen: Digest) -> Result<Digest, Refusal> {
     if seen == current { Ok(seen) } else { Err(Refusal::Stale { seen, current }) }
 }
 
-fn is_wanted(run: &Run, report: Wanted) -> Result<(), Refusal> {
-    if run.wanted() == report {
-        return Ok(());
-    }
-    Err(Refusal::invalid("this is not what is wanted of the host now; ask again what is"))
-}
-
-fn host(context: &Context<'_>) -> Result<RunEvent, Refusal> {
-    let worker = author(context.actor).ok_or(Refusal::Role { needed: Role::Worker })?;
-    Ok(RunEvent::Hosted { worker })
-}
-
 fn attach(run: &Run) -> Result<RunEvent, Refusal> {
-    if !run.hosting.is_external() && run.snapshots.is_empty() {
+    if !run.hosting.is_external() && run.snapshots.kept.is_empty() {
         return Err(Refusal::not_now("attached to", "not hosted yet", "its host must take it in first"));
     }
     Ok(RunEvent::Attached)
@@ -284,7 +236,7 @@ fn stands_by_itself(run: &Run) -> Result<(), Refusal> {
 }
 
 fn resume(run: &Run) -> Result<RunEvent, Refusal> {
-    if run.restoring.is_some() {
+    if run.snapshots.restoring.is_some() {
         return Err(Refusal::not_now("resumed", "not restored yet", "its host is bringing the snapshot back"));
     }
     if let Some(resource) = run.lacks() {
@@ -295,62 +247,9 @@ fn resume(run: &Run) -> Result<RunEvent, Refusal> {
     Ok(RunEvent::Resumed)
 }
 
-/// Only a host can save a run, and one that is about to save it need not be asked.
-fn ask_snapshot(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
-    if run.hosting.is_external() {
-        return Err(Refusal::invalid("no worker hosts this run, so nobody can save it: its agent comes by itself"));
-    }
-    if run.snapshot_asked || matches!(run.wanted(), Wanted::Snapshot { .. }) {
-        return Err(Refusal::not_now("saved", "about to be saved", "its host is taking a snapshot; look again"));
-    }
-    Ok(RunEvent::SnapshotAsked { reason: reason.to_owned() })
-}
-
-/// Without what somebody asked for, the run goes on; without what a checkpoint needs, it does not.
-fn fail_snapshot(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
-    if run.status == Status::CheckpointReached && run.needs_a_snapshot() {
-        return Err(Refusal::invalid("this checkpoint needs the snapshot; the run cannot go on without it"));
-    }
-    Ok(RunEvent::SnapshotFailed { reason: reason.to_owned() })
-}
-
 fn roll_back(run: &Run, to: u32, reason: &str) -> Result<RunEvent, Refusal> {
     run.is_kept(to)?;
     Ok(RunEvent::RolledBack { to, reason: reason.to_owned() })
-}
-
-fn restore(run: &Run, number: u32, workspace: Digest, memory: Digest) -> Result<RunEvent, Refusal> {
-    is_wanted(run, Wanted::Restored { number })?;
-    let kept = run.snapshot(number).ok_or(Refusal::Unknown { what: "snapshot" })?;
-    if (kept.workspace, kept.memory) != (workspace, memory) {
-        return Err(Refusal::invalid("what was restored is not what was saved; it does not count"));
-    }
-    Ok(RunEvent::Restored { number })
-}
-
-fn budget(run: &Run) -> Result<&Budget, Refusal> {
-    run.budget.as_ref().ok_or_else(|| Refusal::invalid("this run has no budget; give it one first"))
-}
-
-fn settle(run: &Run, purpose: &Purpose, spent: Amounts) -> Decision {
-    let budget = budget(run)?;
-    if budget.held_for(purpose).is_none() {
-        return Err(Refusal::invalid(format!("nothing is held for `{purpose}`, or it was settled already")));
-    }
-    Ok(vec![RunEvent::Settled { purpose: purpose.clone(), spent }])
-}
-
-/// What was called is recorded, whatever became of the run or of what was held for it meanwhile.
-fn charge(run: &Run, purpose: &Purpose, calls: &[ModelCall]) -> Decision {
-    budget(run)?;
-    calls.iter().try_for_each(ModelCall::check)?;
-    let called = |call: &ModelCall| RunEvent::Called { purpose: purpose.clone(), call: Box::new(call.clone()) };
-    Ok(calls.iter().map(called).collect())
-}
-
-fn count_calls(counts: &[CallCount]) -> Decision {
-    counts.iter().try_for_each(CallCount::check)?;
-    Ok(counts.iter().map(|count| RunEvent::CallsCounted { count: count.clone() }).collect())
 }
 
 /// The events, and what a run that is at work after them must stop for: something is used up, or a person is to be asked because
@@ -371,28 +270,6 @@ pub(super) fn exhausted(resource: Resource) -> RunEvent {
     RunEvent::Exhausted { resource, reason: format!("the budget for {resource} is used up") }
 }
 
-fn collect(run: &Run, outputs: &[Output], removed: &[String]) -> Result<RunEvent, Refusal> {
-    is_wanted(run, Wanted::Collected)?;
-    if !Output::fit(outputs) {
-        return Err(Refusal::invalid("these are more outputs than can be recorded; have them packed together"));
-    }
-    let (mut seen, mut paths) = (BTreeSet::new(), BTreeSet::new());
-    for output in outputs {
-        ScopePath::new(output.path.as_bytes()).map_err(|bad| Refusal::invalid(bad.to_string()))?;
-        if !seen.insert(output.id) {
-            return Err(Refusal::invalid(format!("two outputs have the number {}", output.id)));
-        }
-        if !paths.insert(&output.path) {
-            return Err(Refusal::invalid(format!("two outputs have the path `{}`", output.path)));
-        }
-    }
-    let inputs = || run.hosting.launch().into_iter().flat_map(|launch| &launch.inputs);
-    if let Some(path) = removed.iter().find(|path| !inputs().any(|input| input.path.as_str() == path.as_str())) {
-        return Err(Refusal::invalid(format!("`{path}` is no input of this run; only inputs can be missing")));
-    }
-    Ok(RunEvent::Collected { outputs: outputs.to_vec(), removed: removed.to_vec() })
-}
-
 fn approve_results(
     run: &Run,
     seen: Digest,
@@ -401,19 +278,19 @@ fn approve_results(
 ) -> Result<RunEvent, Refusal> {
     let seen = saw(run, seen)?;
     performs_nothing(run, "completed")?;
-    if !run.hosting.is_external() && run.outputs.is_none() {
+    if !run.hosting.is_external() && run.host.outputs.is_none() {
         return Err(Refusal::not_now(
             "completed",
             "not collected yet",
             "its host is collecting the outputs; look again",
         ));
     }
-    let known: BTreeSet<u32> = run.outputs.iter().flatten().map(|output| output.id).collect();
+    let known: BTreeSet<u32> = run.host.outputs.iter().flatten().map(|output| output.id).collect();
     if let Some(missing) = chosen.and_then(|chosen| chosen.difference(&known).next()) {
         return Err(Refusal::invalid(format!("there is no output {missing}")));
     }
     within_scope(run, chosen, &known)?;
-    let exported = run.outputs.as_ref().map(|_| chosen.unwrap_or(&known).iter().copied().collect());
+    let exported = run.host.outputs.as_ref().map(|_| chosen.unwrap_or(&known).iter().copied().collect());
     Ok(RunEvent::ResultsApproved { seen, single_operator, exported })
 }
 
@@ -423,10 +300,10 @@ fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>, known: &BTreeSet<u32>
         Ok(path) => !matches!(run.scope.judge_path(&path), PathRuling::Allowed { .. }),
         Err(_) => true,
     };
-    let outputs = run.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
+    let outputs = run.host.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
     // Removals are exported only if the reviewer accepts all outputs, named or not.
     let all = chosen.is_none_or(|chosen| known.is_subset(chosen));
-    let removed = run.removed.iter().filter(|_| all).map(String::as_str);
+    let removed = run.host.removed.iter().filter(|_| all).map(String::as_str);
     let paths: Vec<&str> =
         outputs.map(|output| output.path.as_str()).chain(removed).filter(|path| outside(path)).collect();
     if paths.is_empty() {
@@ -441,15 +318,6 @@ fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>, known: &BTreeSet<u32>
     Err(Refusal::invalid(format!(
         "the scope of this run does not allow {named}{more}; nothing was let out. Choose outputs within the scope, or reject the results"
     )))
-}
-
-/// Nobody knows the results before that is over.
-fn performs_nothing(run: &Run, what: &'static str) -> Result<(), Refusal> {
-    if run.performing.is_empty() {
-        return Ok(());
-    }
-    let hint = "wait until that is done, or decide on it";
-    Err(Refusal::not_now(what, "still performing what it had rehearsed", hint))
 }
 
 /// The clockwork's power over a run: to stop it where that was agreed, and to let pass what was agreed to pass.

@@ -1,40 +1,22 @@
-//! What people, agents, hosts and the clockwork may ask of a run.
+//! Commands of a run, by people, agents, hosts and the runtime. Facets declare their own commands.
 
 use std::collections::BTreeSet;
 
-use super::call::{CallCount, ModelCall};
-use super::hosting::{Hosting, Output};
+use super::budget::{Allowance, BudgetCommand};
+use super::call::ModelCall;
+use super::calls::CallCommand;
+use super::hosting::{Hosting, HostingCommand};
 use super::mode::Posture;
-use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
+use super::network::NetworkCommand;
+use super::orders::OrderCommand;
+use super::snapshots::SnapshotCommand;
+use crate::budget::Resource;
 use crate::digest::Digest;
-use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Preparation;
 use crate::project::Separation;
-use crate::proposal::Opening;
-use crate::refusal::Refusal;
 use crate::scope::Scope;
-
-/// What a run is given to use up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
-    pub ceiling: Ceiling,
-    /// How much of a limit may be used before a person is asked.
-    pub warn_at_percent: u8,
-}
-
-impl Allowance {
-    /// Itself, if it makes sense beside what is spent and held already.
-    pub(crate) fn checked(self, now: Option<&Budget>) -> Result<Self, Refusal> {
-        if !(1..=100).contains(&self.warn_at_percent) {
-            return Err(Refusal::invalid("a person is asked at 1 to 100 percent of a limit"));
-        }
-        let committed = now.map(Budget::committed).unwrap_or_default();
-        let enough = self.ceiling.permits(Amounts::NONE, committed);
-        enough.map_err(|short| Refusal::Budget { why: format!("more than this is spent or held already: {short}") })?;
-        Ok(self)
-    }
-}
 
 /// What a run is made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,9 +45,6 @@ pub struct Founding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunCommand {
     Create(Box<Founding>),
-    SetBudget {
-        allowance: Allowance,
-    },
     Submit {
         plan: Vec<String>,
     },
@@ -76,10 +55,6 @@ pub enum RunCommand {
         reason: String,
     },
     Start,
-    /// A worker takes it in.
-    Host,
-    /// Its host is about to start the agent, and needs a fresh credential for it.
-    Equip,
     Attach,
     /// The agent has done the next step of the plan.
     FinishStep {
@@ -110,80 +85,12 @@ pub enum RunCommand {
         to: u32,
         reason: String,
     },
-    /// Somebody wants it saved as it is now, to be able to return here.
-    AskSnapshot {
-        reason: String,
-    },
-    /// Its host could not take the snapshot that somebody asked for.
-    FailSnapshot {
-        reason: String,
-    },
-    /// Its host took a snapshot and has tried to restore it.
-    KeepSnapshot {
-        number: u32,
-        workspace: Digest,
-        memory: Digest,
-        files: u64,
-        size_bytes: u64,
-    },
-    /// Its host brought a snapshot back.
-    Restore {
-        number: u32,
-        workspace: Digest,
-        memory: Digest,
-    },
-    Hold {
-        purpose: Purpose,
-        amounts: Amounts,
-    },
-    Settle {
-        purpose: Purpose,
-        spent: Amounts,
-    },
-    /// The cage of an action was refused something.
-    Wish {
-        action: ActionId,
-        opening: Opening,
-    },
-    Grant {
-        number: u32,
-        seen: Digest,
-        lasts_ms: u64,
-    },
-    RejectWish {
-        number: u32,
-        reason: String,
-    },
-    Revoke {
-        number: u32,
-        reason: String,
-    },
-    /// What somebody said yes to beforehand waits for a person again.
-    RevokeOrder {
-        number: u32,
-        reason: String,
-    },
-    /// Calls of models that were made from what is held.
-    Charge {
-        purpose: Purpose,
-        calls: Vec<ModelCall>,
-    },
-    /// Calls of models that are not recorded one by one.
-    CountCalls {
-        counts: Vec<CallCount>,
-    },
     /// There is too little left of something for what its agent wants.
     RunDry {
         resource: Resource,
     },
     Finish {
         summary: String,
-    },
-    /// Its host collected what it made.
-    Collect {
-        outputs: Vec<Output>,
-        /// What of its inputs is no longer there.
-        removed: Vec<String>,
     },
     ApproveResults {
         seen: Digest,
@@ -200,10 +107,33 @@ pub enum RunCommand {
     Cancel {
         reason: String,
     },
-    /// Its host removed everything and looked that nothing is left.
-    Destroy,
     /// The clockwork noticed that something is due.
     Lapse,
+    Budget(BudgetCommand),
+    Network(NetworkCommand),
+    Order(OrderCommand),
+    Hosting(HostingCommand),
+    Snapshot(SnapshotCommand),
+    Call(CallCommand),
+}
+
+macro_rules! facets {
+    ($($command:ident = $variant:ident;)*) => {$(
+        impl From<$command> for RunCommand {
+            fn from(command: $command) -> Self {
+                Self::$variant(command)
+            }
+        }
+    )*};
+}
+
+facets! {
+    BudgetCommand = Budget;
+    NetworkCommand = Network;
+    OrderCommand = Order;
+    HostingCommand = Hosting;
+    SnapshotCommand = Snapshot;
+    CallCommand = Call;
 }
 
 impl RunCommand {
@@ -214,30 +144,28 @@ impl RunCommand {
 
     /// Whether it may do so if the run is over: what was under way then is settled later.
     pub const fn concerns_payers_when_over(&self) -> bool {
-        matches!(self, Self::Settle { .. } | Self::Charge { .. })
+        matches!(self, Self::Budget(BudgetCommand::Settle { .. }) | Self::Call(CallCommand::Charge { .. }))
     }
 
     /// Whether it may change what becomes of the runs that the run has made.
     pub const fn concerns_children(&self) -> bool {
-        matches!(self, Self::SetBudget { .. } | Self::ApproveResults { .. } | Self::Cancel { .. })
+        matches!(
+            self,
+            Self::Budget(BudgetCommand::Set { .. }) | Self::ApproveResults { .. } | Self::Cancel { .. }
+        )
     }
 
-    /// Whether work begins or goes on by it.
+    /// True if work begins or continues with it.
     pub const fn goes_on(&self) -> bool {
         match self {
             Self::Start
-            | Self::Host
-            | Self::Equip
             | Self::Attach
             | Self::FinishStep { .. }
             | Self::PassGate { .. }
             | Self::Resume
-            | Self::Hold { .. }
-            | Self::Grant { .. }
             // It may let a checkpoint pass.
             | Self::Lapse => true,
             Self::Create(_)
-            | Self::SetBudget { .. }
             | Self::Submit { .. }
             | Self::ApprovePlan { .. }
             | Self::RejectPlan { .. }
@@ -245,93 +173,86 @@ impl RunCommand {
             | Self::RejectGate { .. }
             | Self::Pause { .. }
             | Self::RollBack { .. }
-            | Self::AskSnapshot { .. }
-            | Self::FailSnapshot { .. }
-            | Self::KeepSnapshot { .. }
-            | Self::Restore { .. }
-            | Self::Settle { .. }
-            | Self::Charge { .. }
-            | Self::CountCalls { .. }
-            | Self::Wish { .. }
-            | Self::RejectWish { .. }
-            | Self::Revoke { .. }
-            | Self::RevokeOrder { .. }
             | Self::RunDry { .. }
             | Self::Finish { .. }
-            | Self::Collect { .. }
             | Self::ApproveResults { .. }
             | Self::RejectResults { .. }
             | Self::Fail { .. }
             | Self::Cancel { .. }
-            | Self::Destroy => false,
+            | Self::Order(_)
+            | Self::Snapshot(_)
+            | Self::Call(_) => false,
+            Self::Budget(command) => command.goes_on(),
+            Self::Network(command) => command.goes_on(),
+            Self::Hosting(command) => command.goes_on(),
         }
     }
 }
 
 macro_rules! kinds {
-    ($($variant:ident = $name:literal, $participle:literal;)*) => {
-        /// The kind of a command, without what it carries.
+    ($($command:pat => $kind:ident, $name:literal, $participle:literal;)*) => {
+        /// Kind of a command, without its content.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum RunCommandKind { $($variant),* }
+        pub enum RunCommandKind { $($kind),* }
 
         impl RunCommandKind {
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
 
             pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
+                match self { $(Self::$kind => $name,)* }
             }
 
-            /// "It cannot be … now."
+            /// Participle for "it cannot be … now".
             pub(super) const fn participle(self) -> &'static str {
-                match self { $(Self::$variant => $participle,)* }
+                match self { $(Self::$kind => $participle,)* }
             }
         }
 
         impl RunCommand {
             pub const fn kind(&self) -> RunCommandKind {
-                match self { $(Self::$variant { .. } => RunCommandKind::$variant,)* }
+                match self { $($command => RunCommandKind::$kind,)* }
             }
         }
     };
 }
 
 kinds! {
-    Create = "create", "created";
-    SetBudget = "set-budget", "given another budget";
-    Submit = "submit", "submitted";
-    ApprovePlan = "approve-plan", "approved";
-    RejectPlan = "reject-plan", "rejected";
-    Start = "start", "started";
-    Host = "host", "hosted";
-    Equip = "equip", "given a credential for its agent";
-    Attach = "attach", "attached to";
-    FinishStep = "finish-step", "brought a step further";
-    ReachGate = "reach-gate", "brought to a checkpoint";
-    PassGate = "pass-gate", "let through a checkpoint";
-    RejectGate = "reject-gate", "sent back from a checkpoint";
-    Pause = "pause", "paused";
-    Resume = "resume", "resumed";
-    RollBack = "roll-back", "rolled back";
-    AskSnapshot = "ask-snapshot", "saved";
-    FailSnapshot = "fail-snapshot", "left unsaved";
-    KeepSnapshot = "keep-snapshot", "given this snapshot";
-    Restore = "restore", "restored";
-    Hold = "hold", "charged";
-    Settle = "settle", "settled";
-    Charge = "charge", "charged for calls";
-    CountCalls = "count-calls", "told of calls";
-    Wish = "wish", "asked for more of the network";
-    Grant = "grant", "given more of the network";
-    RejectWish = "reject-wish", "denied a wish";
-    Revoke = "revoke", "taken back a grant";
-    RevokeOrder = "revoke-order", "relieved of an order";
-    RunDry = "run-dry", "stopped for want of budget";
-    Finish = "finish", "finished";
-    Collect = "collect", "given outputs";
-    ApproveResults = "approve-results", "completed";
-    RejectResults = "reject-results", "sent back to work";
-    Fail = "fail", "failed";
-    Cancel = "cancel", "cancelled";
-    Destroy = "destroy", "destroyed";
-    Lapse = "lapse", "let lapse";
+    Self::Create { .. } => Create, "create", "created";
+    Self::Budget(BudgetCommand::Set { .. }) => SetBudget, "set-budget", "given another budget";
+    Self::Submit { .. } => Submit, "submit", "submitted";
+    Self::ApprovePlan { .. } => ApprovePlan, "approve-plan", "approved";
+    Self::RejectPlan { .. } => RejectPlan, "reject-plan", "rejected";
+    Self::Start { .. } => Start, "start", "started";
+    Self::Hosting(HostingCommand::Host) => Host, "host", "hosted";
+    Self::Hosting(HostingCommand::Equip) => Equip, "equip", "given a credential for its agent";
+    Self::Attach { .. } => Attach, "attach", "attached to";
+    Self::FinishStep { .. } => FinishStep, "finish-step", "brought a step further";
+    Self::ReachGate { .. } => ReachGate, "reach-gate", "brought to a checkpoint";
+    Self::PassGate { .. } => PassGate, "pass-gate", "let through a checkpoint";
+    Self::RejectGate { .. } => RejectGate, "reject-gate", "sent back from a checkpoint";
+    Self::Pause { .. } => Pause, "pause", "paused";
+    Self::Resume { .. } => Resume, "resume", "resumed";
+    Self::RollBack { .. } => RollBack, "roll-back", "rolled back";
+    Self::Snapshot(SnapshotCommand::Ask { .. }) => AskSnapshot, "ask-snapshot", "saved";
+    Self::Snapshot(SnapshotCommand::Fail { .. }) => FailSnapshot, "fail-snapshot", "left unsaved";
+    Self::Snapshot(SnapshotCommand::Keep { .. }) => KeepSnapshot, "keep-snapshot", "given this snapshot";
+    Self::Snapshot(SnapshotCommand::Restore { .. }) => Restore, "restore", "restored";
+    Self::Budget(BudgetCommand::Hold { .. }) => Hold, "hold", "charged";
+    Self::Budget(BudgetCommand::Settle { .. }) => Settle, "settle", "settled";
+    Self::Call(CallCommand::Charge { .. }) => Charge, "charge", "charged for calls";
+    Self::Call(CallCommand::Count { .. }) => CountCalls, "count-calls", "told of calls";
+    Self::Network(NetworkCommand::Wish { .. }) => Wish, "wish", "asked for more of the network";
+    Self::Network(NetworkCommand::Grant { .. }) => Grant, "grant", "given more of the network";
+    Self::Network(NetworkCommand::Reject { .. }) => RejectWish, "reject-wish", "denied a wish";
+    Self::Network(NetworkCommand::Revoke { .. }) => Revoke, "revoke", "taken back a grant";
+    Self::Order(OrderCommand::Revoke { .. }) => RevokeOrder, "revoke-order", "relieved of an order";
+    Self::RunDry { .. } => RunDry, "run-dry", "stopped for want of budget";
+    Self::Finish { .. } => Finish, "finish", "finished";
+    Self::Hosting(HostingCommand::Collect { .. }) => Collect, "collect", "given outputs";
+    Self::ApproveResults { .. } => ApproveResults, "approve-results", "completed";
+    Self::RejectResults { .. } => RejectResults, "reject-results", "sent back to work";
+    Self::Fail { .. } => Fail, "fail", "failed";
+    Self::Cancel { .. } => Cancel, "cancel", "cancelled";
+    Self::Hosting(HostingCommand::Destroy) => Destroy, "destroy", "destroyed";
+    Self::Lapse { .. } => Lapse, "lapse", "let lapse";
 }

@@ -1,19 +1,25 @@
-//! What happened to a run. Each event is one ledger entry and at most one lawful transition.
+//! Events of a run. Each one is one ledger entry and at most one lawful transition. Facets declare their own events.
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{CallCount, ModelCall};
+use super::budget::BudgetEvent;
+use super::calls::CallEvent;
+use super::clock::ClockEvent;
 use super::gate::GateKind;
-use super::hosting::{Hosting, Output};
+use super::hosting::{Hosting, HostingEvent};
 use super::mode::Posture;
-use crate::approval::Width;
-use crate::budget::{Amounts, Ceiling, Purpose, Resource};
+use super::network::NetworkEvent;
+use super::orders::OrderEvent;
+use super::rehearsal::RehearsalEvent;
+use super::snapshots::SnapshotEvent;
+use crate::budget::Resource;
 use crate::digest::Digest;
+use crate::event_meta::{DecisionOutcome, EventMeta};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
+use crate::notice::NoticeKind;
 use crate::planning::Product;
 use crate::project::Separation;
-use crate::proposal::{Opening, ToolName};
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -43,10 +49,6 @@ pub enum RunEvent {
     Prepared {
         product: Product,
     },
-    BudgetSet {
-        ceiling: Ceiling,
-        warn_at_percent: u8,
-    },
     Submitted {
         plan: Vec<String>,
         by: Option<IdentityId>,
@@ -68,11 +70,6 @@ pub enum RunEvent {
         reason: String,
     },
     Started,
-    Hosted {
-        worker: IdentityId,
-    },
-    /// Its host was given a fresh credential for the agent; the one before stopped working.
-    Equipped,
     Attached,
     StepFinished {
         step: u32,
@@ -121,7 +118,7 @@ pub enum RunEvent {
     GateRejected {
         reason: String,
     },
-    /// A question of its agent was not taken, because too many wait. Said once in a while.
+    /// A question of the agent was refused because too many wait. Recorded once in a while.
     Overasked {
         undecided: u64,
     },
@@ -134,121 +131,12 @@ pub enum RunEvent {
         reason: String,
     },
     Resumed,
-    /// Every open action of the run waits for people: its clock is stopped.
-    WaitingForPeople,
-    /// An action of the run is in progress again, or none waits: its clock may run.
-    WaitingOver,
-    /// Everything was stopped while it was at work: its clock stands still.
-    Halted,
-    /// Everything may go on, and its clock with it.
-    Released,
     RolledBack {
         to: u32,
         reason: String,
     },
-    SnapshotAsked {
-        reason: String,
-    },
-    SnapshotKept {
-        number: u32,
-        workspace: Digest,
-        memory: Digest,
-        files: u64,
-        size_bytes: u64,
-    },
-    /// What somebody asked for could not be done; the run goes on without it.
-    SnapshotFailed {
-        reason: String,
-    },
-    /// There are enough newer ones. That they were is not forgotten.
-    SnapshotsForgotten {
-        numbers: Vec<u32>,
-    },
-    Restored {
-        number: u32,
-    },
-    Held {
-        purpose: Purpose,
-        amounts: Amounts,
-    },
-    Settled {
-        purpose: Purpose,
-        spent: Amounts,
-    },
-    /// The cage of an action was refused something that a person could allow.
-    NetworkWished {
-        number: u32,
-        opening: Opening,
-        action: ActionId,
-    },
-    /// A person allowed it for this run, until then.
-    NetworkGranted {
-        number: u32,
-        seen: Digest,
-        until: Timestamp,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        by: Option<IdentityId>,
-    },
-    NetworkRejected {
-        number: u32,
-        reason: String,
-    },
-    /// What was allowed is not any more.
-    NetworkRevoked {
-        number: u32,
-        reason: String,
-    },
-    /// A person said yes to actions of this class beforehand, so many times and until then.
-    OrderGiven {
-        number: u32,
-        /// The action it was given on, and what its reviewer was shown of it.
-        action: ActionId,
-        seen: Digest,
-        tool: ToolName,
-        width: Width,
-        class: Digest,
-        policy: Digest,
-        giver: IdentityId,
-        /// The digest of the giver's token.
-        token: Digest,
-        until: Timestamp,
-        times: u32,
-    },
-    /// By it this action was approved.
-    OrderUsed {
-        number: u32,
-        action: ActionId,
-    },
-    OrderRevoked {
-        number: u32,
-        reason: String,
-    },
-    /// Its agent called a language model.
-    Called {
-        purpose: Purpose,
-        call: Box<ModelCall>,
-    },
-    /// Its agent made calls that are not recorded one by one.
-    CallsCounted {
-        count: CallCount,
-    },
     Finished {
         summary: String,
-    },
-    Collected {
-        outputs: Vec<Output>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        removed: Vec<String>,
-    },
-    /// Something that it only rehearsed is to be done.
-    Performing {
-        action: ActionId,
-    },
-    /// That is over, one way or the other.
-    Performed {
-        action: ActionId,
-        /// Whether anything of it was started.
-        ran: bool,
     },
     ResultsApproved {
         seen: Digest,
@@ -265,7 +153,14 @@ pub enum RunEvent {
     Cancelled {
         reason: String,
     },
-    Destroyed,
+    Budget(BudgetEvent),
+    Network(NetworkEvent),
+    Order(OrderEvent),
+    Hosting(HostingEvent),
+    Snapshot(SnapshotEvent),
+    Call(CallEvent),
+    Rehearsal(RehearsalEvent),
+    Clock(ClockEvent),
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -278,62 +173,93 @@ const fn asked_for() -> GateKind {
     GateKind::Step
 }
 
-impl RunEvent {
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Created { .. } => "run.created",
-            Self::Prepared { product } => product.kind(),
-            Self::BudgetSet { .. } => "run.budget_set",
-            Self::Submitted { .. } => "run.submitted",
-            Self::PlanApproved { .. } => "run.plan_approved",
-            Self::PlanApprovalVoided { .. } => "run.plan_approval_voided",
-            Self::PlanRejected { .. } => "run.plan_rejected",
-            Self::Started => "run.started",
-            Self::Hosted { .. } => "run.hosted",
-            Self::Equipped => "run.equipped",
-            Self::Attached => "run.attached",
-            Self::StepFinished { .. } => "run.step_finished",
-            Self::GateReached { .. } => "run.checkpoint_reached",
-            Self::GatePassed { .. } => "run.checkpoint_passed",
-            Self::GateLapsed => "run.checkpoint_lapsed",
-            Self::GateSettled { .. } => "run.checkpoint_settled",
-            Self::GateUnanswered { .. } => "run.checkpoint_unanswered",
-            Self::GateMoved { .. } => "run.checkpoint_moved",
-            Self::GateRejected { .. } => "run.checkpoint_rejected",
-            Self::Overasked { .. } => "run.overasked",
-            Self::Paused { .. } => "run.paused",
-            Self::Exhausted { .. } => "run.exhausted",
-            Self::Resumed => "run.resumed",
-            Self::WaitingForPeople => "run.waiting_for_people",
-            Self::WaitingOver => "run.waiting_over",
-            Self::Halted => "run.halted",
-            Self::Released => "run.released",
-            Self::RolledBack { .. } => "run.rolled_back",
-            Self::SnapshotAsked { .. } => "run.snapshot_asked",
-            Self::SnapshotFailed { .. } => "run.snapshot_failed",
-            Self::SnapshotsForgotten { .. } => "run.snapshots_forgotten",
-            Self::SnapshotKept { .. } => "run.snapshot_kept",
-            Self::Restored { .. } => "run.restored",
-            Self::Held { .. } => "run.held",
-            Self::Settled { .. } => "run.settled",
-            Self::NetworkWished { .. } => "run.network_wished",
-            Self::NetworkGranted { .. } => "run.network_granted",
-            Self::NetworkRejected { .. } => "run.network_rejected",
-            Self::NetworkRevoked { .. } => "run.network_revoked",
-            Self::OrderGiven { .. } => "run.order_given",
-            Self::OrderUsed { .. } => "run.order_used",
-            Self::OrderRevoked { .. } => "run.order_revoked",
-            Self::Called { .. } => "run.model_called",
-            Self::CallsCounted { .. } => "run.calls_counted",
-            Self::Finished { .. } => "run.finished",
-            Self::Collected { .. } => "run.collected",
-            Self::Performing { .. } => "run.performing",
-            Self::Performed { .. } => "run.performed",
-            Self::ResultsApproved { .. } => "run.completed",
-            Self::ResultsRejected { .. } => "run.results_rejected",
-            Self::Failed { .. } => "run.failed",
-            Self::Cancelled { .. } => "run.cancelled",
-            Self::Destroyed => "run.destroyed",
+macro_rules! facets {
+    ($($event:ident = $variant:ident;)*) => {$(
+        impl From<$event> for RunEvent {
+            fn from(event: $event) -> Self {
+                Self::$variant(event)
+            }
         }
+    )*};
+}
+
+facets! {
+    BudgetEvent = Budget;
+    NetworkEvent = Network;
+    OrderEvent = Order;
+    HostingEvent = Hosting;
+    SnapshotEvent = Snapshot;
+    CallEvent = Call;
+    RehearsalEvent = Rehearsal;
+    ClockEvent = Clock;
+}
+
+impl RunEvent {
+    /// Metadata of the event: the one place where a new event of the lifecycle is declared, besides `evolve`.
+    pub fn meta(&self) -> EventMeta {
+        use DecisionOutcome::{Approved, Lapsed, Rejected};
+        match self {
+            Self::Created { .. } => EventMeta::new("run.created"),
+            Self::Prepared { product } => EventMeta::new(product.kind()),
+            Self::Submitted { .. } => EventMeta::new("run.submitted").notice(NoticeKind::Plan),
+            Self::PlanApproved { .. } => EventMeta::new("run.plan_approved").decided("plan approved").outcome(Approved),
+            Self::PlanApprovalVoided { .. } => EventMeta::new("run.plan_approval_voided")
+                .decided("approval of the plan void: its reviewer was revoked")
+                .notice(NoticeKind::Plan),
+            Self::PlanRejected { .. } => EventMeta::new("run.plan_rejected").decided("plan rejected").outcome(Rejected),
+            Self::Started => EventMeta::new("run.started"),
+            Self::Attached => EventMeta::new("run.attached"),
+            Self::StepFinished { .. } => EventMeta::new("run.step_finished"),
+            // The notice of the action covers a checkpoint that waits for an action.
+            Self::GateReached { action: Some(_), .. } => EventMeta::new("run.checkpoint_reached"),
+            Self::GateReached { action: None, passes_at, .. } => {
+                EventMeta::new("run.checkpoint_reached").notice(NoticeKind::Checkpoint).until(*passes_at)
+            }
+            Self::GatePassed { .. } => {
+                EventMeta::new("run.checkpoint_passed").decided("checkpoint approved").outcome(Approved)
+            }
+            Self::GateLapsed => {
+                EventMeta::new("run.checkpoint_lapsed").decided("checkpoint passed unseen, as agreed").outcome(Lapsed)
+            }
+            // The action was withdrawn, so nobody decided.
+            Self::GateSettled { unseen: true, .. } => EventMeta::new("run.checkpoint_settled"),
+            Self::GateSettled { executes, .. } => {
+                EventMeta::new("run.checkpoint_settled").outcome(if *executes { Approved } else { Rejected })
+            }
+            Self::GateUnanswered { .. } => EventMeta::new("run.checkpoint_unanswered").notice(NoticeKind::Checkpoint),
+            Self::GateMoved { .. } => EventMeta::new("run.checkpoint_moved"),
+            Self::GateRejected { .. } => {
+                EventMeta::new("run.checkpoint_rejected").decided("checkpoint rejected").outcome(Rejected)
+            }
+            Self::Overasked { .. } => EventMeta::new("run.overasked"),
+            Self::Paused { .. } => EventMeta::new("run.paused"),
+            Self::Exhausted { .. } => EventMeta::new("run.exhausted").notice(NoticeKind::Exhausted),
+            // A run that was paused at a checkpoint waits there again. Otherwise the notice is not sent, because nothing waits.
+            Self::Resumed => EventMeta::new("run.resumed").notice(NoticeKind::Checkpoint),
+            Self::RolledBack { .. } => EventMeta::new("run.rolled_back"),
+            Self::Finished { .. } => EventMeta::new("run.finished").notice(NoticeKind::Results),
+            Self::ResultsApproved { .. } => EventMeta::new("run.completed").decided("results approved").outcome(Approved),
+            Self::ResultsRejected { .. } => {
+                EventMeta::new("run.results_rejected").decided("results rejected").outcome(Rejected)
+            }
+            Self::Failed { .. } => EventMeta::new("run.failed").notice(NoticeKind::Failed),
+            Self::Cancelled { .. } => EventMeta::new("run.cancelled"),
+            Self::Budget(event) => event.meta(),
+            Self::Network(event) => event.meta(),
+            Self::Order(event) => event.meta(),
+            Self::Hosting(event) => event.meta(),
+            Self::Snapshot(event) => event.meta(),
+            Self::Call(event) => event.meta(),
+            Self::Rehearsal(event) => event.meta(),
+            Self::Clock(event) => event.meta(),
+        }
+    }
+
+    /// True if the event changes only amounts of a budget: who may do what stays as it is.
+    pub const fn moves_amounts_only(&self) -> bool {
+        matches!(
+            self,
+            Self::Budget(BudgetEvent::Held { .. } | BudgetEvent::Settled { .. }) | Self::Call(_)
+        )
     }
 }

@@ -1,16 +1,19 @@
 //! What a recorded event means for a run. Total: history is taken as it is, never judged again.
 
-use std::collections::BTreeSet;
-
+use super::asking::AskingMarks;
+use super::calls::CallEvent;
+use super::clock::WorkClock;
 use super::event::RunEvent;
 use super::gate::{Gate, GateCount, GateKind};
-use super::hosting::Snapshot;
+use super::hosting::HostState;
 use super::milestones::{Milestones, Question, Standstill};
-use super::state::{FormerPlan, Run, RunStatus, WorkClock};
-use super::{order, wish};
+use super::network::Network;
+use super::rehearsal::{Rehearsal, RehearsalEvent};
+use super::snapshots::{SnapshotEvent, Snapshots, Surroundings};
+use super::state::{Authors, FormerPlan, Run, RunStatus};
+use super::{budget, orders};
 use crate::budget::Budget;
-use crate::id::{ActionId, RunId};
-use crate::identity::Lineage;
+use crate::id::RunId;
 use crate::time::Timestamp;
 
 pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) -> Option<Run> {
@@ -62,11 +65,11 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         posture: posture.clone(),
         agent: *agent,
         agent_lineage: agent_lineage.clone(),
-        created_by: *created_by,
-        creator_lineage: creator_lineage.clone(),
-        submitted_by: None,
-        submitter_lineage: Lineage::default(),
-        plan_approved_by: None,
+        authors: Authors {
+            created_by: *created_by,
+            creator_lineage: creator_lineage.clone(),
+            ..Authors::default()
+        },
         separation: *separation,
         status: RunStatus::Draft,
         paused_from: None,
@@ -81,44 +84,30 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         gate: None,
         gates: GateCount::default(),
         looked_at: None,
-        let_ask_at: None,
-        overasked_at: None,
+        asking: AskingMarks::default(),
         hosting: hosting.clone(),
-        host: None,
-        snapshots: Vec::new(),
-        snapshot_asked: false,
-        unsaved: None,
+        host: HostState::default(),
+        snapshots: Snapshots::default(),
         former_plans: Vec::new(),
         dry: None,
-        restoring: None,
         rollbacks: 0,
-        outputs: None,
-        removed: Vec::new(),
-        performing: BTreeSet::new(),
-        performed: 0,
-        exported: None,
-        wishes: Vec::new(),
+        rehearsal: Rehearsal::default(),
+        network: Network::default(),
         orders: Vec::new(),
-        destroyed: false,
     })
 }
 
-/// Everything but where it stands.
+/// Everything but the status.
 fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
     note_decision(run, event);
     match event {
         RunEvent::Submitted { plan, by, lineage } => {
             run.plan.clone_from(plan);
-            run.submitted_by = *by;
-            run.submitter_lineage.clone_from(lineage);
+            run.authors.submitted_by = *by;
+            run.authors.submitter_lineage.clone_from(lineage);
             stand_still(run, Standstill { asks: Question::Plan, since: at }, None);
         }
         RunEvent::Prepared { product } => run.products.get_or_insert_default().keep(product),
-        RunEvent::BudgetSet { ceiling, warn_at_percent } => {
-            let budget = run.budget.take().unwrap_or_else(|| first_budget(run));
-            run.budget = Some(budget.within(*ceiling, *warn_at_percent));
-        }
-        RunEvent::Hosted { worker } => run.host = Some(*worker),
         RunEvent::StepFinished { step, .. } => run.steps_done = *step,
         RunEvent::GateReached { .. } => reach_gate(run, event, at),
         RunEvent::GatePassed { plan, .. } => {
@@ -137,75 +126,57 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         }
         RunEvent::GateUnanswered { summary, .. } => lose_action(run, summary),
         RunEvent::GateMoved { action } => change_gate(run, |gate| gate.action = Some(*action)),
-        RunEvent::Overasked { .. } => run.overasked_at = Some(at),
+        RunEvent::Overasked { .. } => run.asking.overasked_at = Some(at),
         // Whoever paused it wants to be asked, however long that takes.
         RunEvent::Paused { .. } => change_gate(run, |gate| gate.passes_at = None),
-        RunEvent::Halted => change_clock(run, at, |clock| clock.halted = true),
-        RunEvent::Released => change_clock(run, at, |clock| clock.halted = false),
-        RunEvent::WaitingForPeople => change_clock(run, at, |clock| clock.waits = true),
-        RunEvent::WaitingOver => change_clock(run, at, |clock| clock.waits = false),
-        RunEvent::PlanApproved { by, .. } => run.plan_approved_by = *by,
+        RunEvent::PlanApproved { by, .. } => run.authors.plan_approved_by = *by,
         // The next decision is about a new standstill.
         RunEvent::PlanApprovalVoided { .. } => {
-            run.plan_approved_by = None;
+            run.authors.plan_approved_by = None;
             stand_still(run, Standstill { asks: Question::Plan, since: at }, None);
         }
-        RunEvent::SnapshotAsked { .. } => (run.snapshot_asked, run.unsaved) = (true, None),
-        RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
-        RunEvent::SnapshotFailed { reason } => (run.snapshot_asked, run.unsaved) = (false, Some(reason.clone())),
-        RunEvent::SnapshotsForgotten { numbers } => {
-            run.snapshots.retain(|snapshot| !numbers.contains(&snapshot.number));
-        }
         RunEvent::RolledBack { to, .. } => roll_back(run, *to, at),
-        RunEvent::Restored { .. } => run.restoring = None,
-        RunEvent::Held { purpose, amounts } => change_budget(run, |budget| budget.hold(purpose.clone(), *amounts)),
-        RunEvent::Settled { purpose, spent } => change_budget(run, |budget| budget.settle(purpose, *spent)),
-        RunEvent::Called { purpose, call } => change_budget(run, |budget| budget.charge(purpose, call.spent())),
         RunEvent::Finished { summary } => {
-            forget_outputs(run);
-            run.snapshot_asked = false;
+            run.host.forget_outputs();
+            run.snapshots.asked = false;
             stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
         }
-        RunEvent::Collected { outputs, removed } => {
-            run.outputs = Some(outputs.clone());
-            run.removed.clone_from(removed);
-        }
-        RunEvent::Performing { action } => drop(run.performing.insert(*action)),
-        RunEvent::Performed { action, ran } => end_performance(run, *action, *ran),
-        RunEvent::Failed { .. } | RunEvent::Cancelled { .. } => run.performing.clear(),
-        RunEvent::ResultsApproved { exported, .. } => run.exported.clone_from(exported),
-        RunEvent::Destroyed => run.destroyed = true,
+        RunEvent::Failed { .. } | RunEvent::Cancelled { .. } => run.rehearsal.performing.clear(),
+        RunEvent::ResultsApproved { exported, .. } => run.host.exported.clone_from(exported),
         RunEvent::Exhausted { resource, .. } => run.dry = Some(*resource),
         RunEvent::Resumed => run.dry = None,
-        RunEvent::NetworkWished { number, opening, action } => wish::asked(run, *number, opening, *action, at),
-        RunEvent::NetworkGranted { number, until, by, .. } => wish::granted(run, *number, *until, *by),
-        RunEvent::NetworkRejected { number, reason } => wish::rejected(run, *number, reason),
-        RunEvent::NetworkRevoked { number, reason } => wish::revoked(run, *number, reason),
-        RunEvent::OrderGiven { .. } => order::given(run, event, at),
-        RunEvent::OrderUsed { number, .. } => order::used(run, *number),
-        RunEvent::OrderRevoked { number, reason } => order::revoked(run, *number, reason),
         RunEvent::Created { .. }
         | RunEvent::PlanRejected { .. }
         | RunEvent::Started
-        | RunEvent::Equipped
         | RunEvent::Attached
-        | RunEvent::ResultsRejected { .. }
-        // They took nothing.
-        | RunEvent::CallsCounted { .. } => {}
+        | RunEvent::ResultsRejected { .. } => {}
+        RunEvent::Budget(event) => budget::evolve(&mut run.budget, event, run.clock.worked_ms),
+        RunEvent::Network(event) => run.network.evolve(event, at),
+        RunEvent::Order(event) => orders::evolve(&mut run.orders, event, at),
+        RunEvent::Hosting(event) => run.host.evolve(event),
+        RunEvent::Snapshot(event) => evolve_snapshots(run, event, at),
+        RunEvent::Call(event) => charge(run, event),
+        RunEvent::Rehearsal(event) => evolve_rehearsal(run, event),
+        RunEvent::Clock(event) => {
+            run.clock.evolve(*event);
+            keep_time(run, at);
+        }
     }
 }
 
-fn forget_outputs(run: &mut Run) {
-    run.outputs = None;
-    run.removed.clear();
+fn charge(run: &mut Run, event: &CallEvent) {
+    match event {
+        CallEvent::Made { purpose, call } => change_budget(run, |budget| budget.charge(purpose, call.spent())),
+        // Counted calls cost nothing.
+        CallEvent::Counted { .. } => {}
+    }
 }
 
-/// What ran may have changed what was collected: that is looked at again.
-fn end_performance(run: &mut Run, action: ActionId, ran: bool) {
-    run.performing.remove(&action);
-    if ran {
-        run.performed = run.performed.saturating_add(1);
-        forget_outputs(run);
+/// A performance may have changed the collected outputs, so they are collected again.
+fn evolve_rehearsal(run: &mut Run, event: &RehearsalEvent) {
+    run.rehearsal.evolve(event);
+    if matches!(event, RehearsalEvent::Performed { ran: true, .. }) {
+        run.host.forget_outputs();
     }
 }
 
@@ -216,10 +187,7 @@ fn note_decision(run: &mut Run, event: &RunEvent) {
         RunEvent::GatePassed { .. } | RunEvent::GateRejected { .. } | RunEvent::GateSettled { unseen: false, .. }
     );
     let saved = run.gate.as_ref().filter(|_| decides).and_then(|gate| gate.snapshot);
-    let saved = saved.and_then(|number| run.snapshots.iter_mut().find(|snapshot| snapshot.number == number));
-    if let Some(snapshot) = saved {
-        snapshot.decided = true;
-    }
+    saved.into_iter().for_each(|number| run.snapshots.mark_decided(number));
 }
 
 /// What it asks for now is a look, like any other.
@@ -271,7 +239,7 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
 /// The clock that leads to the next checkpoint starts anew.
 fn leave_gate(run: &mut Run, gates: GateCount, at: Timestamp) {
     if run.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions) {
-        run.let_ask_at = Some(at);
+        run.asking.let_ask_at = Some(at);
     }
     (run.gate, run.gates) = (None, gates);
     run.looked_at = Some(at);
@@ -282,74 +250,47 @@ fn leave_gate(run: &mut Run, gates: GateCount, at: Timestamp) {
 fn change_plan(run: &mut Run, plan: &[String]) {
     let before = std::mem::replace(&mut run.plan, plan.to_vec());
     let kept_until = run.former_plans.last().map(|former| former.until_snapshot);
-    if let Some(last) = run.snapshots.last().filter(|last| Some(last.number) > kept_until) {
+    if let Some(last) = run.snapshots.kept.last().filter(|last| Some(last.number) > kept_until) {
         run.former_plans.push(FormerPlan { until_snapshot: last.number, plan: before });
     }
 }
 
-fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
-    let RunEvent::SnapshotKept { number, workspace, memory, files, size_bytes } = event else { return };
-    run.snapshot_asked = false;
-    // What a person decides on stays what it was, however often it is saved.
-    let gate = run.gate.as_mut().filter(|gate| gate.snapshot.is_none()).map(|gate| {
-        gate.snapshot = Some(*number);
-        gate.number
-    });
-    // Room is taken and given back; what counts is the most of it.
-    change_budget(run, |budget| budget.spent.disk_bytes = budget.spent.disk_bytes.max(*size_bytes));
-    run.snapshots.push(Snapshot {
-        number: *number,
-        gate,
-        decided: false,
-        taken_at: at,
-        workspace: *workspace,
-        memory: *memory,
-        files: *files,
-        size_bytes: *size_bytes,
-        steps_done: run.steps_done,
-        spent: run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default(),
-    });
+fn evolve_snapshots(run: &mut Run, event: &SnapshotEvent, at: Timestamp) {
+    let spent = run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default();
+    let mut around = Surroundings { gate: None, steps_done: run.steps_done, spent, at };
+    if let SnapshotEvent::Kept { number, size_bytes, .. } = event {
+        // What a person decides on does not change, however often it is saved.
+        around.gate = run.gate.as_mut().filter(|gate| gate.snapshot.is_none()).map(|gate| {
+            gate.snapshot = Some(*number);
+            gate.number
+        });
+        // Disk space is taken and given back; the maximum counts.
+        change_budget(run, |budget| budget.spent.disk_bytes = budget.spent.disk_bytes.max(*size_bytes));
+        around.spent.disk_bytes = run.budget.as_ref().map_or(0, |budget| budget.spent.disk_bytes);
+    }
+    run.snapshots.evolve(event, &around);
 }
 
 /// The plan stands where it stood then; what was spent since stays spent, and what was held is settled by whoever holds it.
 fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
-    run.restoring = Some(to);
+    run.snapshots.restoring = Some(to);
     // The waiting actions were proposed before the rollback and are void.
     run.clock.waits = false;
-    run.snapshot_asked = false;
+    run.snapshots.asked = false;
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
     if let Some(plan) = run.plan_at(to).cloned() {
         change_plan(run, &plan);
     }
-    forget_outputs(run);
-    run.performing.clear();
+    run.host.forget_outputs();
+    run.rehearsal.performing.clear();
     leave_gate(run, run.gates, at);
 }
 
-fn change_clock(run: &mut Run, at: Timestamp, change: impl FnOnce(&mut WorkClock)) {
-    change(&mut run.clock);
-    keep_time(run, at);
-}
-
-/// Starts the clock when work begins and stops it when work ends or only waits for people. The working time counts as spent, together
-/// with that of the runs that this run pays for.
+/// Runs the clock while the run executes. The working time counts as spent, together with that of the runs that this run pays for.
 fn keep_time(run: &mut Run, at: Timestamp) {
-    let works = run.status == RunStatus::Executing && !run.clock.waits && !run.clock.halted;
-    let since = works.then_some(at);
-    let worked_ms = run.clock.worked_ms(at);
-    let more_ms = worked_ms.saturating_sub(run.clock.worked_ms);
-    run.clock = WorkClock { since, worked_ms, ..run.clock };
-    if let Some(budget) = &mut run.budget {
-        budget.spent.wall_ms = budget.spent.wall_ms.saturating_add(more_ms);
-    }
-}
-
-/// What was worked before there was a budget counts too.
-fn first_budget(run: &Run) -> Budget {
-    let mut budget = Budget::default();
-    budget.spent.wall_ms = run.clock.worked_ms;
-    budget
+    let more_ms = run.clock.turn(run.status == RunStatus::Executing, at);
+    change_budget(run, |budget| budget.spent.wall_ms = budget.spent.wall_ms.saturating_add(more_ms));
 }
 
 fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
@@ -374,38 +315,19 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         RunEvent::Failed { .. } => RunStatus::Failed,
         RunEvent::Cancelled { .. } => RunStatus::Cancelled,
         RunEvent::Prepared { .. }
-        | RunEvent::BudgetSet { .. }
-        | RunEvent::WaitingForPeople
-        | RunEvent::WaitingOver
-        | RunEvent::Halted
-        | RunEvent::Released
-        | RunEvent::Hosted { .. }
-        | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
         | RunEvent::GateSettled { .. }
         | RunEvent::GateUnanswered { .. }
         | RunEvent::GateMoved { .. }
         | RunEvent::Overasked { .. }
-        | RunEvent::SnapshotAsked { .. }
-        | RunEvent::SnapshotKept { .. }
-        | RunEvent::SnapshotFailed { .. }
-        | RunEvent::SnapshotsForgotten { .. }
-        | RunEvent::Restored { .. }
-        | RunEvent::Held { .. }
-        | RunEvent::Settled { .. }
-        | RunEvent::Called { .. }
-        | RunEvent::CallsCounted { .. }
-        | RunEvent::NetworkWished { .. }
-        | RunEvent::NetworkGranted { .. }
-        | RunEvent::NetworkRejected { .. }
-        | RunEvent::NetworkRevoked { .. }
-        | RunEvent::OrderGiven { .. }
-        | RunEvent::OrderUsed { .. }
-        | RunEvent::OrderRevoked { .. }
-        | RunEvent::Collected { .. }
-        | RunEvent::Performing { .. }
-        | RunEvent::Performed { .. }
-        | RunEvent::Destroyed => run.status,
+        | RunEvent::Budget(_)
+        | RunEvent::Network(_)
+        | RunEvent::Order(_)
+        | RunEvent::Hosting(_)
+        | RunEvent::Snapshot(_)
+        | RunEvent::Call(_)
+        | RunEvent::Rehearsal(_)
+        | RunEvent::Clock(_) => run.status,
     }
 }
 
@@ -443,35 +365,16 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Resumed
         | RunEvent::ResultsApproved { .. } => Some(None),
         RunEvent::Prepared { .. }
-        | RunEvent::BudgetSet { .. }
-        | RunEvent::WaitingForPeople
-        | RunEvent::WaitingOver
-        | RunEvent::Halted
-        | RunEvent::Released
-        | RunEvent::Hosted { .. }
-        | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
         | RunEvent::GateMoved { .. }
         | RunEvent::Overasked { .. }
-        | RunEvent::SnapshotAsked { .. }
-        | RunEvent::SnapshotKept { .. }
-        | RunEvent::SnapshotFailed { .. }
-        | RunEvent::SnapshotsForgotten { .. }
-        | RunEvent::Restored { .. }
-        | RunEvent::Held { .. }
-        | RunEvent::Settled { .. }
-        | RunEvent::Called { .. }
-        | RunEvent::CallsCounted { .. }
-        | RunEvent::NetworkWished { .. }
-        | RunEvent::NetworkGranted { .. }
-        | RunEvent::NetworkRejected { .. }
-        | RunEvent::NetworkRevoked { .. }
-        | RunEvent::OrderGiven { .. }
-        | RunEvent::OrderUsed { .. }
-        | RunEvent::OrderRevoked { .. }
-        | RunEvent::Collected { .. }
-        | RunEvent::Performing { .. }
-        | RunEvent::Performed { .. }
-        | RunEvent::Destroyed => None,
+        | RunEvent::Budget(_)
+        | RunEvent::Network(_)
+        | RunEvent::Order(_)
+        | RunEvent::Hosting(_)
+        | RunEvent::Snapshot(_)
+        | RunEvent::Call(_)
+        | RunEvent::Rehearsal(_)
+        | RunEvent::Clock(_) => None,
     }
 }

@@ -6,11 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use super::budget::BudgetEvent;
 use super::change::{exhausted, needs_snapshot, with_question};
+use super::clock::ClockEvent;
 use super::event::RunEvent;
 use super::evolve::evolve;
 use super::gate::GateKind;
-use super::order;
+use super::orders;
+use super::rehearsal::RehearsalEvent;
 use super::state::{Run, RunStatus};
 use crate::action::{self, ActionEvent, ActionState, ActionStatus, Resolution};
 use crate::budget::{Amounts, NotHeld, Purpose};
@@ -63,8 +66,8 @@ pub fn follow(
             _ => waits_for,
         };
         also.extend(step);
-        also.extend(performance(run, *id, event)?);
-        also.extend(order::follow(run, action, *id, event));
+        also.extend(performance(run, *id, event)?.map(RunEvent::from));
+        also.extend(orders::follow(run, action, *id, event).into_iter().map(RunEvent::from));
     }
     also.extend(beside.and_then(|beside| clock(run, action, events, &also, beside, now)));
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
@@ -124,8 +127,8 @@ fn clock(
     let at_gate = run.gate.as_ref().is_some_and(|gate| gate.action.is_some());
     let waits = all.working == 0 && all.waiting > u64::from(at_gate);
     match (run.clock.waits, waits) {
-        (false, true) if run.status.is_open() && run.bounds_time() => Some(RunEvent::WaitingForPeople),
-        (true, false) => Some(RunEvent::WaitingOver),
+        (false, true) if run.status.is_open() && run.bounds_time() => Some(ClockEvent::WaitingForPeople.into()),
+        (true, false) => Some(ClockEvent::WaitingOver.into()),
         (false, _) | (true, true) => None,
     }
 }
@@ -143,12 +146,12 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
     let spent = match event {
         // What is to be performed was paid for when that was decided.
         ActionEvent::Leased { .. } if held => return none,
-        ActionEvent::Resolved { resolution: Resolution::Retry, .. } if !run.performing.contains(&id) => return none,
+        ActionEvent::Resolved { resolution: Resolution::Retry, .. } if !run.rehearsal.performing.contains(&id) => return none,
         ActionEvent::Leased { .. }
         | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
             return match budget.permits(&purpose, amounts) {
-                Ok(()) => Ok(Consequence::Also(vec![RunEvent::Held { purpose, amounts }])),
+                Ok(()) => Ok(Consequence::Also(vec![BudgetEvent::Held { purpose, amounts }.into()])),
                 // At its results a run does not go on, so there is nothing to pause.
                 Err(NotHeld::Short(short)) if run.status == RunStatus::Executing => {
                     Ok(Consequence::Instead(vec![exhausted(short.resource)]))
@@ -159,7 +162,7 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
         ActionEvent::Completed { exit, .. } if exit.is_not_started() => Amounts::NONE,
         ActionEvent::Completed { .. } | ActionEvent::LeaseLapsed { started: true, .. } => amounts,
         // Another worker takes it up: it stays paid for.
-        ActionEvent::LeaseLapsed { started: false, .. } if run.performing.contains(&id) => return none,
+        ActionEvent::LeaseLapsed { started: false, .. } if run.rehearsal.performing.contains(&id) => return none,
         // Held for what was to be performed, and is not.
         ActionEvent::LeaseLapsed { started: false, .. }
         | ActionEvent::Judged { .. }
@@ -180,7 +183,7 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
         | ActionEvent::Deferred { .. } => return none,
     };
     // What was leased before there was a budget is not in it.
-    Ok(Consequence::Also(held.then_some(RunEvent::Settled { purpose, spent }).into_iter().collect()))
+    Ok(Consequence::Also(held.then(|| BudgetEvent::Settled { purpose, spent }.into()).into_iter().collect()))
 }
 
 /// The action that a checkpoint waits for, and whether no reviewer had a say in what happens to it now.
@@ -248,15 +251,15 @@ fn gate(
 }
 
 /// A run whose results wait for a person does again something that it had only rehearsed.
-fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<RunEvent>, Refusal> {
-    let over = |ran: bool| run.performing.contains(&id).then_some(RunEvent::Performed { action: id, ran });
+fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<RehearsalEvent>, Refusal> {
+    let over = |ran: bool| run.rehearsal.performing.contains(&id).then_some(RehearsalEvent::Performed { action: id, ran });
     Ok(match event {
-        ActionEvent::ToBePerformed { .. } if run.performing.len() >= MOST_PERFORMING => {
+        ActionEvent::ToBePerformed { .. } if run.rehearsal.performing.len() >= MOST_PERFORMING => {
             let why =
                 format!("at most {MOST_PERFORMING} rehearsed actions are performed at a time; wait for some of them");
             return Err(Refusal::invalid(why));
         }
-        ActionEvent::ToBePerformed { .. } => Some(RunEvent::Performing { action: id }),
+        ActionEvent::ToBePerformed { .. } => Some(RehearsalEvent::Performing { action: id }),
         ActionEvent::Completed { exit, .. } => over(!exit.is_not_started()),
         ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => over(true),
         // Judged by another policy it is not performed before somebody looked at it again.

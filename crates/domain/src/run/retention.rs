@@ -6,7 +6,7 @@
 
 use super::event::RunEvent;
 use super::evolve::evolve;
-use super::hosting::Snapshot;
+use super::snapshots::{Snapshot, SnapshotEvent};
 use super::state::Run;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -17,10 +17,10 @@ const NEWEST: usize = 64;
 const DECIDED: usize = 128;
 
 /// A new snapshot, and what is forgotten for it.
-pub(super) fn with_retention(run: &Run, kept: RunEvent, now: Timestamp) -> Vec<RunEvent> {
-    let after = evolve(run.id, Some(run.clone()), &kept, now);
-    let numbers = after.map(|run| superfluous(&run.snapshots, waited_for(&run))).unwrap_or_default();
-    let forgotten = (!numbers.is_empty()).then_some(RunEvent::SnapshotsForgotten { numbers });
+pub(super) fn with_retention(run: &Run, kept: SnapshotEvent, now: Timestamp) -> Vec<SnapshotEvent> {
+    let after = evolve(run.id, Some(run.clone()), &RunEvent::Snapshot(kept.clone()), now);
+    let numbers = after.map(|run| superfluous(&run.snapshots.kept, waited_for(&run))).unwrap_or_default();
+    let forgotten = (!numbers.is_empty()).then_some(SnapshotEvent::Forgotten { numbers });
     std::iter::once(kept).chain(forgotten).collect()
 }
 
@@ -54,7 +54,7 @@ impl Run {
         if number >= self.next_snapshot() {
             return Err(Refusal::Unknown { what: "snapshot" });
         }
-        let there = spans(self.snapshots.iter().map(|snapshot| snapshot.number));
+        let there = spans(self.snapshots.kept.iter().map(|snapshot| snapshot.number));
         Err(Refusal::invalid(format!("snapshot {number} is no longer kept; there are {there}: choose one of them")))
     }
 }

@@ -1,21 +1,24 @@
-//! The twelve states of a run and what is known of it.
+//! State of a run: the twelve states of its lifecycle, composed with the states of its facets.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::asking::AskingMarks;
+use super::clock::WorkClock;
 use super::gate::{Gate, GateCount};
-use super::hosting::{Hosting, Output, Snapshot};
+use super::hosting::{HostState, Hosting};
 use super::milestones::{Milestones, Standstill};
 use super::mode::Posture;
-use super::order::Order;
-use super::wish::Wish;
+use super::network::Network;
+use super::orders::Order;
+use super::rehearsal::Rehearsal;
+use super::snapshots::Snapshots;
 use crate::budget::{Budget, Resource};
 use crate::canonical;
 use crate::catalogue::Bounds;
 use crate::digest::Digest;
-use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Products;
 use crate::project::Separation;
@@ -75,6 +78,19 @@ impl RunStatus {
         matches!(self, Self::Executing | Self::CheckpointReached | Self::Paused | Self::RolledBack)
     }
 
+    /// True if the run can go back to a snapshot; from `RolledBack`, to another one than before.
+    pub const fn can_roll_back(self) -> bool {
+        matches!(
+            self,
+            Self::Executing
+                | Self::CheckpointReached
+                | Self::Paused
+                | Self::PendingExport
+                | Self::Failed
+                | Self::RolledBack
+        )
+    }
+
     /// What it waits for until a person decides, if it is the run itself that waits.
     pub const fn awaits(self) -> Option<Awaits> {
         match self {
@@ -108,7 +124,7 @@ impl fmt::Display for RunStatus {
     }
 }
 
-/// All that is known of a run.
+/// State of a run. Facets keep their state in a field of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     pub id: RunId,
@@ -127,16 +143,7 @@ pub struct Run {
     pub posture: Posture,
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
-    pub created_by: Option<IdentityId>,
-    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
-    pub creator_lineage: Lineage,
-    /// Who wrote the plan that stands now.
-    pub submitted_by: Option<IdentityId>,
-    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
-    pub submitter_lineage: Lineage,
-    /// Reviewer who approved the current plan.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan_approved_by: Option<IdentityId>,
+    pub authors: Authors,
     pub separation: Separation,
     pub status: RunStatus,
     /// Where a pause interrupted it, so that a resume goes back there.
@@ -168,92 +175,46 @@ pub struct Run {
     /// When it was last let past a checkpoint: what was done since then is what the next one is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_at: Option<Timestamp>,
-    /// When a person last let its agent ask on that had asked too often.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub let_ask_at: Option<Timestamp>,
-    /// When it was last noted that too many of its questions wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overasked_at: Option<Timestamp>,
+    #[serde(default)]
+    pub asking: AskingMarks,
     #[serde(default)]
     pub hosting: Hosting,
-    /// The worker that keeps its files and its agent's process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<IdentityId>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub snapshots: Vec<Snapshot>,
-    /// Somebody wants it saved as it is, and that was not done yet.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub snapshot_asked: bool,
-    /// Why the last snapshot that somebody asked for could not be taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unsaved: Option<String>,
+    #[serde(default)]
+    pub host: HostState,
+    #[serde(default)]
+    pub snapshots: Snapshots,
     /// Plans that stood before this one, with the last snapshot that was taken under each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former_plans: Vec<FormerPlan>,
     /// What it wanted more of than there was, if it stands still for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dry: Option<Resource>,
-    /// The snapshot whose state is to be brought back, until it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restoring: Option<u32>,
     /// How often it was rolled back. What was proposed before is void after.
     #[serde(default)]
     pub rollbacks: u32,
-    /// What it made, once that was collected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outputs: Option<Vec<Output>>,
-    /// What of its inputs it removed, as far as that was collected.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub removed: Vec<String>,
-    /// What it rehearsed and a reviewer wants to be done, as long as that is not over.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub performing: BTreeSet<ActionId>,
-    /// How much of that was done.
     #[serde(default)]
-    pub performed: u32,
-    /// Those that were let out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exported: Option<Vec<u32>>,
-    /// Whom its actions wanted to reach, and what people said to it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub wishes: Vec<Wish>,
-    /// What people said yes to beforehand.
+    pub rehearsal: Rehearsal,
+    #[serde(default)]
+    pub network: Network,
+    /// Standing approvals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<Order>,
-    /// Its host has removed everything and looked that nothing is left.
-    #[serde(default)]
-    pub destroyed: bool,
 }
 
-/// How long a run has been at work. Waiting for people is not work.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Identities that wrote and approved what the run does now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct WorkClock {
-    /// Since when it is at work, if it is.
+pub struct Authors {
+    pub created_by: Option<IdentityId>,
+    #[serde(skip_serializing_if = "Lineage::is_empty")]
+    pub creator_lineage: Lineage,
+    /// Author of the current plan.
+    pub submitted_by: Option<IdentityId>,
+    #[serde(skip_serializing_if = "Lineage::is_empty")]
+    pub submitter_lineage: Lineage,
+    /// Reviewer who approved the current plan.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<Timestamp>,
-    /// What was worked before that.
-    pub worked_ms: u64,
-    /// How much of it had been worked at the last checkpoint.
-    pub worked_ms_at_gate: u64,
-    /// True if every open action of the run waits for people, in any run status.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub waits: bool,
-    /// True if a halt stopped the run while it was executing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub halted: bool,
-}
-
-impl WorkClock {
-    pub fn worked_ms(&self, now: Timestamp) -> u64 {
-        let current = self.since.map_or(0, |since| now.unix_ms().saturating_sub(since.unix_ms()));
-        self.worked_ms.saturating_add(u64::try_from(current).unwrap_or(0))
-    }
-
-    /// When so much will have been worked, if work goes on.
-    pub fn reaches(&self, worked_ms: u64) -> Option<Timestamp> {
-        self.since.map(|since| since.plus_ms(worked_ms.saturating_sub(self.worked_ms)))
-    }
+    pub plan_approved_by: Option<IdentityId>,
 }
 
 /// A plan that was changed at a checkpoint.
@@ -295,7 +256,7 @@ impl Run {
             "posture": self.posture, "hosting": self.hosting, "ceiling": self.budget.as_ref().map(|budget| budget.ceiling),
             "warn_at_percent": self.budget.as_ref().map(|budget| budget.warn_at_percent),
             "status": self.status, "standstill": self.standstills, "said": self.said, "gate": self.gate,
-            "outputs": self.outputs, "removed": self.removed, "performing": self.performing, "performed": self.performed,
+            "outputs": self.host.outputs, "removed": self.host.removed, "rehearsal": self.rehearsal,
         });
         Digest::of(&canonical::to_bytes(&seen))
     }

@@ -14,56 +14,45 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::RejectResults { reason, .. }
         | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
-        | RunCommand::FailSnapshot { reason }
-        | RunCommand::RejectWish { reason, .. }
-        | RunCommand::Revoke { reason, .. }
-        | RunCommand::RevokeOrder { reason, .. }
-        | RunCommand::Fail { reason } => said(reason),
-        RunCommand::Pause { reason } | RunCommand::Cancel { reason } | RunCommand::AskSnapshot { reason } => {
-            short(reason)
-        }
+        | RunCommand::Fail { reason } => check_said(reason),
+        RunCommand::Pause { reason } | RunCommand::Cancel { reason } => check_short(reason),
         RunCommand::ReachGate { summary } | RunCommand::Finish { summary } | RunCommand::FinishStep { summary, .. } => {
-            short(summary)
+            check_short(summary)
         }
         RunCommand::PassGate { note, plan, .. } => {
-            short(note)?;
+            check_short(note)?;
             plan.as_deref().map_or(Ok(()), check_plan)
         }
         RunCommand::Submit { plan } => check_plan(plan),
-        RunCommand::SetBudget { .. }
-        | RunCommand::ApprovePlan { .. }
+        RunCommand::Network(command) => command.check_text(),
+        RunCommand::Order(command) => command.check_text(),
+        RunCommand::Snapshot(command) => command.check_text(),
+        RunCommand::ApprovePlan { .. }
         | RunCommand::Start
-        | RunCommand::Host
-        | RunCommand::Equip
         | RunCommand::Attach
         | RunCommand::Resume
-        | RunCommand::KeepSnapshot { .. }
-        | RunCommand::Restore { .. }
-        | RunCommand::Hold { .. }
-        | RunCommand::Settle { .. }
-        | RunCommand::Charge { .. }
-        | RunCommand::CountCalls { .. }
         | RunCommand::RunDry { .. }
-        | RunCommand::Wish { .. }
-        | RunCommand::Grant { .. }
-        | RunCommand::Collect { .. }
         | RunCommand::ApproveResults { .. }
-        | RunCommand::Destroy
-        | RunCommand::Lapse => Ok(()),
+        | RunCommand::Lapse
+        | RunCommand::Budget(_)
+        | RunCommand::Hosting(_)
+        | RunCommand::Call(_) => Ok(()),
     }
 }
 
 fn check_founding(founding: &Founding) -> Result<(), Refusal> {
-    said(&founding.goal)?;
+    check_said(&founding.goal)?;
     founding.posture.check()?;
     check_plan(&founding.plan)
 }
 
-fn said(text: &str) -> Result<(), Refusal> {
-    if text.trim().is_empty() { Err(too_long_or_none()) } else { short(text) }
+/// Checks a text that must be given.
+pub(super) fn check_said(text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() { Err(too_long_or_none()) } else { check_short(text) }
 }
 
-fn short(text: &str) -> Result<(), Refusal> {
+/// Checks a text that may be empty.
+pub(super) fn check_short(text: &str) -> Result<(), Refusal> {
     if text.len() > LONGEST_TEXT { Err(too_long_or_none()) } else { Ok(()) }
 }
 

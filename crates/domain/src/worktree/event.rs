@@ -7,7 +7,9 @@ use super::duty::{Operation, Person};
 use super::name::{BranchName, CommitId};
 use super::state::{Advice, DoneItem, Opening};
 use crate::digest::Digest;
+use crate::event_meta::EventMeta;
 use crate::id::{IdentityId, ProjectId, WorktreeId};
+use crate::notice::NoticeKind;
 use crate::identity::Lineage;
 use crate::scope::Glob;
 
@@ -124,4 +126,18 @@ pub struct Consultation {
     /// Latest advice by a person that this entry matches. `None` until one has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
+}
+
+impl WorktreeNews {
+    /// Metadata of the event. Informed people are notified, and consulted ones who have not answered.
+    pub fn meta(&self) -> EventMeta {
+        let meta = EventMeta::new(self.event.kind());
+        if self.notified().next().is_some() { meta.notice(NoticeKind::Informed) } else { meta }
+    }
+
+    /// People whom the notice of this event concerns.
+    pub fn notified(&self) -> impl Iterator<Item = &Person> {
+        let asked = self.consulted.iter().filter(|asked| asked.said.is_none()).map(|asked| &asked.person);
+        self.informed.iter().chain(asked)
+    }
 }

@@ -2,7 +2,7 @@
 
 use placet_domain::action::ActionStatus;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{GateKind, RunCommand, RunStatus};
+use placet_domain::run::{BudgetCommand, GateKind, RunCommand, RunStatus};
 
 use crate::scenario::{HOUR_MS, MINUTE_MS, World};
 use crate::trials::pass_gate;
@@ -276,8 +276,8 @@ fn c12_a_checkpoint_about_money_cannot_be_sent_back() {
     world.ceiling = Some(placet_domain::budget::Ceiling { usd_micros: Some(10), ..Default::default() });
     let mut world = world.executing();
     let (purpose, amounts) = (placet_domain::budget::Purpose::Call("a".to_owned()), crate::trials::worth(9));
-    world.clockwork().run(RunCommand::Hold { purpose: purpose.clone(), amounts }).unwrap();
-    world.clockwork().run(RunCommand::Settle { purpose, spent: amounts }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: purpose.clone(), amounts })).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose, spent: amounts })).unwrap();
     assert_eq!(world.run().gate.as_ref().map(|gate| gate.kind), Some(GateKind::Cost));
     let reject = RunCommand::RejectGate { seen: world.run().review(), reason: "too much".to_owned() };
     assert_eq!(world.reviewer().run(reject).unwrap_err().code(), "invalid");

@@ -6,7 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::evidence::Exit;
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::project::ProjectCommand;
-use placet_domain::run::{Allowance, GateKind, Hosting, RunCommand, RunStatus};
+use placet_domain::run::{Allowance, BudgetCommand, CallCommand, GateKind, Hosting, RunCommand, RunStatus};
 use proptest::prelude::*;
 
 use crate::people::Who;
@@ -37,13 +37,13 @@ fn spending(usd_micros: u64) -> World {
 #[test]
 fn c12_calls_of_models_are_charged_one_by_one_to_what_is_held_and_the_rest_goes_back() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(50) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(50) })).unwrap();
     let calls = vec![model_call(3, 10), model_call(4, 5)];
-    world.clockwork().run(RunCommand::Charge { purpose: call("purse"), calls }).unwrap();
+    world.clockwork().run(RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls })).unwrap();
     let budget = world.run().budget.clone().unwrap();
     assert_eq!((budget.spent.usd_micros, budget.spent.tokens, budget.held().usd_micros), (15, 7, 35));
     assert_eq!(world.ledger.iter().filter(|record| record.kind() == "run.model_called").count(), 2, "one entry each");
-    world.clockwork().run(RunCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("purse"), spent: Amounts::NONE })).unwrap();
     assert_eq!(world.run().budget.as_ref().unwrap().left(Resource::UsdMicros), Some(85));
 }
 
@@ -51,11 +51,11 @@ fn c12_calls_of_models_are_charged_one_by_one_to_what_is_held_and_the_rest_goes_
 fn b10_calls_that_are_counted_cost_nothing_and_are_told_whatever_became_of_the_run() {
     let mut world = spending(100);
     let before = world.run().clone();
-    let counts = || RunCommand::CountCalls { counts: vec![call_count(3), call_count(40)] };
+    let counts = || RunCommand::Call(CallCommand::Count { counts: vec![call_count(3), call_count(40)] });
     world.clockwork().run(counts()).unwrap();
     assert_eq!(*world.run(), before, "nothing is different");
     assert_eq!(world.ledger.iter().filter(|record| record.kind() == "run.calls_counted").count(), 2);
-    let none = RunCommand::CountCalls { counts: vec![call_count(0)] };
+    let none = RunCommand::Call(CallCommand::Count { counts: vec![call_count(0)] });
     assert_eq!(world.clockwork().run(none).unwrap_err().code(), "invalid");
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     world.clockwork().run(counts()).unwrap();
@@ -67,16 +67,16 @@ fn b10_calls_that_are_counted_cost_nothing_and_are_told_whatever_became_of_the_r
 #[test]
 fn r31_a_price_that_was_wrong_is_made_up_for_by_an_entry_of_a_person_and_nothing_is_rewritten() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(50) }).unwrap();
-    let charge = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(3, 10_000)] };
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(50) })).unwrap();
+    let charge = RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(3, 10_000)] });
     world.clockwork().run(charge).unwrap();
     assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
     let written = world.ledger.clone();
     for who in [Who::Agent, Who::Worker, Who::Operator, Who::Runtime] {
-        let more = RunCommand::SetBudget { allowance: usd(20_000) };
+        let more = RunCommand::Budget(BudgetCommand::Set { allowance: usd(20_000) });
         assert_eq!(world.by(who).run(more).unwrap_err().code(), "role", "{who:?}");
     }
-    world.reviewer().run(RunCommand::SetBudget { allowance: usd(20_000) }).unwrap();
+    world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(20_000) })).unwrap();
     world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
     let budget = world.run().budget.clone().unwrap();
@@ -88,12 +88,12 @@ fn r31_a_price_that_was_wrong_is_made_up_for_by_an_entry_of_a_person_and_nothing
 #[test]
 fn c12_a_call_that_took_more_than_was_held_is_charged_all_the_same_and_asked_about() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(10) }).unwrap();
-    let charge = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 85)] };
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(10) })).unwrap();
+    let charge = RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 85)] });
     world.clockwork().run(charge).unwrap();
     let gate = world.run().gate.clone().expect("a checkpoint");
     assert_eq!((gate.kind, gate.resource), (GateKind::Cost, Some(Resource::UsdMicros)));
-    let late = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 1)] };
+    let late = RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 1)] });
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     world.clockwork().run(late).unwrap();
     assert_eq!(
@@ -118,10 +118,10 @@ fn c12_a_run_whose_agent_wants_more_than_is_left_pauses_and_can_go_on() {
     let mut world = spending(100);
     world.clockwork().run(RunCommand::RunDry { resource: Resource::UsdMicros }).unwrap();
     assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
-    world.reviewer().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap();
+    world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap();
     world.reviewer().run(RunCommand::Resume).unwrap();
     for who in [Who::Agent, Who::Worker, Who::Operator] {
-        let charge = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 1)] };
+        let charge = RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 1)] });
         assert_eq!(world.by(who).run(charge).unwrap_err().code(), "role", "{who:?}");
     }
 }
@@ -131,14 +131,14 @@ fn c12_a_run_that_used_up_its_budget_and_was_rolled_back_gets_more_and_goes_on()
     let mut world = World::new().governed();
     world.ceiling = Some(usd(100).ceiling);
     let mut world = world.executing();
-    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(100) }).unwrap();
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(101) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(100) })).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(101) })).unwrap();
     assert_eq!(world.run_status(), RunStatus::Paused, "more was used than there is");
     world.operator().run(RunCommand::RollBack { to: 0, reason: "start over".to_owned() }).unwrap();
     world.host_catches_up();
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
-    assert_eq!(world.operator().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap_err().code(), "role");
-    world.reviewer().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap();
+    assert_eq!(world.operator().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap_err().code(), "role");
+    world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap();
     world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
 }
@@ -148,7 +148,7 @@ fn c12_whoever_is_told_to_give_a_run_a_budget_first_can_do_so() {
     for status in [RunStatus::Approved, RunStatus::SpawningSandbox, RunStatus::Failed, RunStatus::PendingExport] {
         let mut world = World::new().with_run(status);
         assert_eq!(project_gets(&mut world, usd(1_000)).unwrap_err().code(), "budget", "{status}");
-        world.reviewer().run(RunCommand::SetBudget { allowance: usd(100) }).unwrap();
+        world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(100) })).unwrap();
         project_gets(&mut world, usd(1_000)).unwrap();
     }
 }
@@ -156,25 +156,25 @@ fn c12_whoever_is_told_to_give_a_run_a_budget_first_can_do_so() {
 #[test]
 fn c12_a_threshold_that_is_crossed_is_a_checkpoint_and_an_empty_budget_a_pause_that_takes_more_money() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(90) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(90) })).unwrap();
     assert_eq!(
-        world.clockwork().run(RunCommand::Hold { purpose: call("b"), amounts: worth(11) }).unwrap_err().code(),
+        world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("b"), amounts: worth(11) })).unwrap_err().code(),
         "budget"
     );
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(80) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(80) })).unwrap();
     let gate = world.run().gate.clone().expect("a checkpoint");
     assert_eq!((gate.kind, gate.resource), (GateKind::Cost, Some(Resource::UsdMicros)));
     let pass = pass_gate(world.run());
     world.reviewer().run(pass).unwrap();
-    world.clockwork().run(RunCommand::Hold { purpose: call("c"), amounts: worth(20) }).unwrap();
-    world.clockwork().run(RunCommand::Settle { purpose: call("c"), spent: worth(20) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("c"), amounts: worth(20) })).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("c"), spent: worth(20) })).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing, "what there is can be used to the last");
     world.clockwork().run(RunCommand::RunDry { resource: Resource::UsdMicros }).unwrap();
     assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
-    assert_eq!(world.operator().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap_err().code(), "role");
-    assert_eq!(world.reviewer().run(RunCommand::SetBudget { allowance: usd(99) }).unwrap_err().code(), "budget");
-    world.reviewer().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap();
+    assert_eq!(world.operator().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap_err().code(), "role");
+    assert_eq!(world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(99) })).unwrap_err().code(), "budget");
+    world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap();
     world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
 }
@@ -256,8 +256,8 @@ fn c12_what_a_run_spent_stays_spent_in_its_project() {
     project_gets(&mut world, usd(100)).unwrap();
     world.ceiling = Some(usd(60).ceiling);
     let mut world = world.executing();
-    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(25) }).unwrap();
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(25) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(25) })).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(25) })).unwrap();
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     assert_eq!(world.projects[&world.project].budget.as_ref().unwrap().left(Resource::UsdMicros), Some(75));
 }
@@ -317,7 +317,7 @@ fn c12_the_child_of_a_run_without_a_budget_is_paid_by_the_project() {
     let mut world = World::new().executing();
     assert_eq!(world.run().budget, None);
     project_gets(&mut world, usd(100)).unwrap_err();
-    world.reviewer().run(RunCommand::SetBudget { allowance: usd(30) }).unwrap();
+    world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(30) })).unwrap();
     project_gets(&mut world, usd(100)).unwrap();
     assert_eq!(left(&world), Some(70), "what was given before is held too");
     let mut world = World::new();
@@ -340,7 +340,7 @@ fn c12_a_run_that_is_over_pays_for_nobody_any_more_and_what_it_had_made_is_over_
     world.reviewer().approves_plan().unwrap();
     world.operator().run(RunCommand::Start).unwrap();
     world.agent().run(RunCommand::Attach).unwrap();
-    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(5) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(5) })).unwrap();
     world.run = run_id(1);
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     let child_run = &world.runs[&run_id(2)];
@@ -349,7 +349,7 @@ fn c12_a_run_that_is_over_pays_for_nobody_any_more_and_what_it_had_made_is_over_
     assert_eq!(left(&world), Some(195), "all but what the child may have spent is free again");
     assert_eq!(world.run().budget.as_ref().unwrap().held(), worth(5), "nobody knows yet whether it did");
     world.run = run_id(2);
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(2) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(2) })).unwrap();
     assert_eq!(left(&world), Some(198), "now it is known, also to who paid for who paid for it");
     assert_eq!(world.runs[&run_id(1)].budget.as_ref().unwrap().held(), Amounts::NONE);
     assert_eq!(spent_by_project(&world), 2);
@@ -382,8 +382,8 @@ fn chain(length: u8, whole: u64) -> World {
 #[test]
 fn c12_what_is_held_for_calls_when_a_run_is_cancelled_goes_back_exactly_when_they_are_over() {
     let mut world = chain(1, 100);
-    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(40) }).unwrap();
-    let charge = |usd_micros| RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, usd_micros)] };
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(40) })).unwrap();
+    let charge = |usd_micros| RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, usd_micros)] });
     world.clockwork().run(charge(7)).unwrap();
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     assert_eq!((left(&world), spent_by_project(&world)), (Some(60), 7), "a call may be under way");
@@ -395,7 +395,7 @@ fn c12_what_is_held_for_calls_when_a_run_is_cancelled_goes_back_exactly_when_the
         (Some(57), 43),
         "and a little more, which was spent all the same"
     );
-    world.clockwork().run(RunCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("purse"), spent: Amounts::NONE })).unwrap();
     assert_eq!((left(&world), spent_by_project(&world)), (Some(57), 43));
     let budget = world.projects[&world.project].budget.clone().unwrap();
     assert_eq!(budget.held(), Amounts::NONE);
@@ -416,7 +416,7 @@ proptest! {
                 0 => {
                     names += 1;
                     let purpose = call(&format!("part-{names}"));
-                    let hold = RunCommand::Hold { purpose: purpose.clone(), amounts: worth(amount) };
+                    let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: purpose.clone(), amounts: worth(amount) });
                     open.extend(world.clockwork().run(hold).ok().map(|_| (run, purpose, amount)));
                 }
                 1 if !open.is_empty() => {
@@ -424,14 +424,14 @@ proptest! {
                     let used = *held * percent / 100;
                     *held -= used;
                     (world.run, spent) = (run_id(*run), spent + used);
-                    let charge = RunCommand::Charge { purpose: purpose.clone(), calls: vec![model_call(1, used)] };
+                    let charge = RunCommand::Call(CallCommand::Charge { purpose: purpose.clone(), calls: vec![model_call(1, used)] });
                     world.clockwork().run(charge).unwrap();
                 }
                 2 if !open.is_empty() => {
                     let (run, purpose, held) = open.remove(0);
                     let lost = held * percent / 100;
                     (world.run, spent) = (run_id(run), spent + lost);
-                    world.clockwork().run(RunCommand::Settle { purpose, spent: worth(lost) }).unwrap();
+                    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose, spent: worth(lost) })).unwrap();
                 }
                 _ if percent > 80 => drop(world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() })),
                 _ => {}
@@ -443,7 +443,7 @@ proptest! {
         drop(world.operator().run(RunCommand::Cancel { reason: "all of it".to_owned() }));
         for (run, purpose, _) in open {
             world.run = run_id(run);
-            world.clockwork().run(RunCommand::Settle { purpose, spent: Amounts::NONE }).unwrap();
+            world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose, spent: Amounts::NONE })).unwrap();
         }
         let budget = world.projects[&world.project].budget.clone().unwrap();
         prop_assert_eq!((budget.spent.usd_micros, budget.held()), (spent, Amounts::NONE));
@@ -505,7 +505,7 @@ fn c12_a_run_with_children_gets_no_limit_that_does_not_bind_them() {
     let mut world = World::new().executing();
     child(&mut world, None).unwrap();
     world.run = run_id(1);
-    let set = RunCommand::SetBudget { allowance: usd(70) };
+    let set = RunCommand::Budget(BudgetCommand::Set { allowance: usd(70) });
     assert_eq!(world.reviewer().run(set.clone()).unwrap_err().code(), "budget");
     world.run = run_id(2);
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
@@ -542,9 +542,9 @@ fn c12_the_time_of_a_child_is_time_of_its_parent() {
 #[test]
 fn c12_a_threshold_that_is_crossed_while_nobody_can_be_asked_is_asked_about_afterwards() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(85) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(85) })).unwrap();
     world.agent().run(RunCommand::ReachGate { summary: "half way".to_owned() }).unwrap();
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(85) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(85) })).unwrap();
     let pass = pass_gate(world.run());
     world.reviewer().run(pass).unwrap();
     let gate = world.run().gate.clone().expect("the other question");
@@ -561,10 +561,10 @@ fn c12_a_child_that_uses_most_of_its_parents_budget_brings_the_parent_to_a_check
     world.reviewer().approves_plan().unwrap();
     world.operator().run(RunCommand::Start).unwrap();
     world.agent().run(RunCommand::Attach).unwrap();
-    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(85) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(85) })).unwrap();
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     assert_eq!(world.runs[&run_id(1)].gate, None, "it is held, and not known to be spent");
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(85) }).unwrap();
+    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(85) })).unwrap();
     let parent = &world.runs[&run_id(1)];
     assert_eq!(parent.gate.as_ref().map(|gate| gate.kind), Some(GateKind::Cost), "{:?}", parent.status);
 }
@@ -573,7 +573,7 @@ fn c12_a_child_that_uses_most_of_its_parents_budget_brings_the_parent_to_a_check
 fn c12_only_the_clockwork_charges_a_run() {
     for who in [Who::Agent, Who::Worker, Who::Reviewer, Who::Operator, Who::Admin] {
         let mut world = spending(100);
-        let hold = RunCommand::Hold { purpose: call("a"), amounts: worth(1) };
+        let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(1) });
         assert_eq!(world.by(who).run(hold).unwrap_err().code(), "role", "{who:?}");
     }
 }
@@ -631,8 +631,8 @@ fn c12_that_most_of_a_projects_budget_is_used_is_on_the_record_once() {
         world.ceiling = Some(usd(spent).ceiling);
         world.run = run_id(u128::from(spent));
         let mut one = world.executing();
-        one.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(spent) }).unwrap();
-        one.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(spent) }).unwrap();
+        one.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(spent) })).unwrap();
+        one.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(spent) })).unwrap();
         one.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
         assert_eq!(told(&one), times, "{spent}");
         world = one;

@@ -4,7 +4,7 @@ use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
 use placet_domain::planning::{DataClass, Input};
-use placet_domain::run::{Hosting, Launch, Output, RunCommand, RunStatus, Wanted};
+use placet_domain::run::{Hosting, HostingCommand, Launch, Output, RunCommand, RunStatus, SnapshotCommand, Wanted};
 
 use crate::people::Who;
 use crate::scenario::{World, launch};
@@ -58,7 +58,7 @@ fn c11_only_what_was_saved_counts_as_restored_and_only_its_host_can_say_so() {
     world.operator().run(back_to(0)).unwrap();
     assert_eq!(world.run().wanted(), Wanted::Restored { number: 0 });
     let restored =
-        |files: &[u8]| RunCommand::Restore { number: 0, workspace: Digest::of(files), memory: Digest::of(b"memory") };
+        |files: &[u8]| RunCommand::Snapshot(SnapshotCommand::Restore { number: 0, workspace: Digest::of(files), memory: Digest::of(b"memory") });
     assert_eq!(world.worker().run(restored(b"other files")).unwrap_err().code(), "invalid");
     assert_eq!(world.by(Who::OtherWorker).run(restored(b"files")).unwrap_err().code(), "other_host");
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "not_now");
@@ -76,12 +76,12 @@ fn c11_there_is_no_way_back_to_what_was_never_saved() {
 #[test]
 fn c6_a_run_is_destroyed_by_its_host_once_it_is_over_and_never_before() {
     let mut world = World::new().governed().executing();
-    assert_eq!(world.worker().run(RunCommand::Destroy).unwrap_err().code(), "not_now");
+    assert_eq!(world.worker().run(RunCommand::Hosting(HostingCommand::Destroy)).unwrap_err().code(), "not_now");
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     assert_eq!(world.run().wanted(), Wanted::Destroyed);
     world.host_catches_up();
     assert_eq!(world.run().wanted(), Wanted::Nothing);
-    assert_eq!(world.worker().run(RunCommand::Destroy).unwrap_err().code(), "not_now");
+    assert_eq!(world.worker().run(RunCommand::Hosting(HostingCommand::Destroy)).unwrap_err().code(), "not_now");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn outputs_outside_of_the_scope_are_never_exported() {
         executable: false,
     };
     let outputs = vec![output(1, "src/lib.rs"), output(2, "Makefile"), output(3, "SRC/case.rs")];
-    world.worker().run(RunCommand::Collect { outputs, removed: Vec::new() }).unwrap();
+    world.worker().run(RunCommand::Hosting(HostingCommand::Collect { outputs, removed: Vec::new() })).unwrap();
     let seen = world.run().review();
     for chosen in [None, Some([1, 2].into())] {
         let refused = world.reviewer().run(RunCommand::ApproveResults { seen, chosen }).unwrap_err();
@@ -117,7 +117,7 @@ fn removals_outside_of_the_scope_are_never_exported() {
         Output { id, path: path.to_owned(), digest, size_bytes, executable }
     };
     let outputs = vec![output(1, "src/lib.rs"), output(2, "src/main.rs")];
-    world.worker().run(RunCommand::Collect { outputs, removed: vec![path.to_owned()] }).unwrap();
+    world.worker().run(RunCommand::Hosting(HostingCommand::Collect { outputs, removed: vec![path.to_owned()] })).unwrap();
     let seen = world.run().review();
     for chosen in [None, Some([1, 2].into())] {
         let refused = world.reviewer().run(RunCommand::ApproveResults { seen, chosen }).unwrap_err();

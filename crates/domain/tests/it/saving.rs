@@ -1,14 +1,14 @@
 //! Snapshots on demand, and what becomes of many: a run can be saved whenever it is there, and is never stuck for their number.
 
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{RunCommand, RunStatus, Wanted};
+use placet_domain::run::{RunCommand, RunStatus, SnapshotCommand, Wanted};
 
 use crate::people::Who;
 use crate::scenario::World;
 use crate::trials::pass_gate;
 
 fn ask() -> RunCommand {
-    RunCommand::AskSnapshot { reason: "before it gets difficult".to_owned() }
+    RunCommand::Snapshot(SnapshotCommand::Ask { reason: "before it gets difficult".to_owned() })
 }
 
 fn back(to: u32) -> RunCommand {
@@ -130,7 +130,7 @@ fn c11_who_chose_the_wrong_snapshot_chooses_again() {
 
 #[test]
 fn c11_a_snapshot_that_somebody_asked_for_and_that_cannot_be_taken_is_no_end_of_the_run() {
-    let failed = || RunCommand::FailSnapshot { reason: "no room".to_owned() };
+    let failed = || RunCommand::Snapshot(SnapshotCommand::Fail { reason: "no room".to_owned() });
     for status in [RunStatus::Executing, RunStatus::CheckpointReached, RunStatus::Paused] {
         let mut world = World::new().governed().with_run(status);
         let before = world.run().wanted();
@@ -146,7 +146,7 @@ fn c11_a_snapshot_that_somebody_asked_for_and_that_cannot_be_taken_is_no_end_of_
 #[test]
 fn c11_without_the_snapshot_of_a_checkpoint_nothing_goes_on() {
     let mut world = World::new().governed().just_arrived_at(RunStatus::CheckpointReached);
-    let failed = RunCommand::FailSnapshot { reason: "no room".to_owned() };
+    let failed = RunCommand::Snapshot(SnapshotCommand::Fail { reason: "no room".to_owned() });
     assert_eq!(world.worker().run(failed).unwrap_err().code(), "not_now");
     world.worker().run(RunCommand::Fail { reason: "no room".to_owned() }).expect("its host says so");
 }

@@ -12,10 +12,7 @@ use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{
-    Allowance, Answer, CallCount, CallOutcome, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind,
-    RunEvent, RunStatus, Wanted,
-};
+use placet_domain::run::{Allowance, Answer, BudgetCommand, CallCommand, CallCount, CallOutcome, HostingCommand, ModelCall, ModelTokens, NetworkCommand, OrderCommand, OrderEvent, Output, Run, RunCommand, RunCommandKind, RunEvent, RunStatus, SnapshotCommand, Wanted};
 
 use crate::orders::extent;
 use crate::people::Who;
@@ -82,42 +79,42 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::ApprovePlan => RunCommand::ApprovePlan { seen: world.run().review() },
         RunCommandKind::RejectPlan => RunCommand::RejectPlan { reason },
         RunCommandKind::Start => RunCommand::Start,
-        RunCommandKind::Equip => RunCommand::Equip,
+        RunCommandKind::Equip => RunCommand::Hosting(HostingCommand::Equip),
         RunCommandKind::Attach => RunCommand::Attach,
         RunCommandKind::ReachGate => RunCommand::ReachGate { summary },
         RunCommandKind::PassGate => pass_gate(world.run()),
         RunCommandKind::RejectGate => RunCommand::RejectGate { seen: world.run().review(), reason },
         RunCommandKind::SetBudget => {
             let ceiling = Ceiling { actions: Some(500), ..Ceiling::default() };
-            RunCommand::SetBudget { allowance: Allowance { ceiling, warn_at_percent: 50 } }
+            RunCommand::Budget(BudgetCommand::Set { allowance: Allowance { ceiling, warn_at_percent: 50 } })
         }
-        RunCommandKind::Host => RunCommand::Host,
+        RunCommandKind::Host => RunCommand::Hosting(HostingCommand::Host),
         RunCommandKind::FinishStep => RunCommand::FinishStep { step: world.run().steps_done + 1, summary },
-        RunCommandKind::AskSnapshot => RunCommand::AskSnapshot { reason },
-        RunCommandKind::FailSnapshot => RunCommand::FailSnapshot { reason },
-        RunCommandKind::KeepSnapshot => RunCommand::KeepSnapshot {
+        RunCommandKind::AskSnapshot => RunCommand::Snapshot(SnapshotCommand::Ask { reason }),
+        RunCommandKind::FailSnapshot => RunCommand::Snapshot(SnapshotCommand::Fail { reason }),
+        RunCommandKind::KeepSnapshot => RunCommand::Snapshot(SnapshotCommand::Keep {
             number: wanted_number(world.run()),
             workspace: Digest::of(b"files"),
             memory: Digest::of(b"memory"),
             files: 3,
             size_bytes: 30,
-        },
-        RunCommandKind::Restore => RunCommand::Restore {
+        }),
+        RunCommandKind::Restore => RunCommand::Snapshot(SnapshotCommand::Restore {
             number: wanted_number(world.run()),
             workspace: Digest::of(b"files"),
             memory: Digest::of(b"memory"),
-        },
-        RunCommandKind::Hold => RunCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) },
-        RunCommandKind::Settle => RunCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) },
-        RunCommandKind::CountCalls => RunCommand::CountCalls { counts: vec![call_count(3)] },
+        }),
+        RunCommandKind::Hold => RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) }),
+        RunCommandKind::Settle => RunCommand::Budget(BudgetCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) }),
+        RunCommandKind::CountCalls => RunCommand::Call(CallCommand::Count { counts: vec![call_count(3)] }),
         RunCommandKind::Charge => {
-            RunCommand::Charge { purpose: Purpose::Call("call".to_owned()), calls: vec![model_call(10, 1)] }
+            RunCommand::Call(CallCommand::Charge { purpose: Purpose::Call("call".to_owned()), calls: vec![model_call(10, 1)] })
         }
         RunCommandKind::Wish => wish(&format!("host-{}.test", world.run().wishes.len())),
         RunCommandKind::Grant => grant(world.run()),
-        RunCommandKind::RejectWish => RunCommand::RejectWish { number: first(world.run(), Answer::is_waiting), reason },
-        RunCommandKind::Revoke => RunCommand::Revoke { number: first(world.run(), Answer::is_granted), reason },
-        RunCommandKind::RevokeOrder => RunCommand::RevokeOrder { number: standing_order(world.run()), reason },
+        RunCommandKind::RejectWish => RunCommand::Network(NetworkCommand::Reject { number: first(world.run(), Answer::is_waiting), reason }),
+        RunCommandKind::Revoke => RunCommand::Network(NetworkCommand::Revoke { number: first(world.run(), Answer::is_granted), reason }),
+        RunCommandKind::RevokeOrder => RunCommand::Order(OrderCommand::Revoke { number: standing_order(world.run()), reason }),
         RunCommandKind::RunDry => RunCommand::RunDry { resource: Resource::UsdMicros },
         RunCommandKind::Collect => {
             let output = Output {
@@ -127,9 +124,9 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
                 size_bytes: 6,
                 executable: false,
             };
-            RunCommand::Collect { outputs: vec![output], removed: Vec::new() }
+            RunCommand::Hosting(HostingCommand::Collect { outputs: vec![output], removed: Vec::new() })
         }
-        RunCommandKind::Destroy => RunCommand::Destroy,
+        RunCommandKind::Destroy => RunCommand::Hosting(HostingCommand::Destroy),
         RunCommandKind::Lapse => RunCommand::Lapse,
         RunCommandKind::Pause => RunCommand::Pause { reason },
         RunCommandKind::Resume => RunCommand::Resume,
@@ -148,7 +145,7 @@ pub(crate) fn pass_gate(run: &Run) -> RunCommand {
 
 /// What the cage of an action wants of this host.
 pub(crate) fn wish(host: &str) -> RunCommand {
-    RunCommand::Wish { action: action_id(1), opening: format!("https://{host}/").parse().expect("an opening") }
+    RunCommand::Network(NetworkCommand::Wish { action: action_id(1), opening: format!("https://{host}/").parse().expect("an opening") })
 }
 
 /// The first wish with such an answer, or a number that no wish has.
@@ -164,7 +161,7 @@ fn standing_order(run: &Run) -> u32 {
 pub(crate) fn grant(run: &Run) -> RunCommand {
     let number = first(run, Answer::is_waiting);
     let seen = run.wish(number).map_or(Digest::of(b""), |wish| wish.review(run.id));
-    RunCommand::Grant { number, seen, lasts_ms: 60_000 }
+    RunCommand::Network(NetworkCommand::Grant { number, seen, lasts_ms: 60_000 })
 }
 
 /// What has to be there for a decision to be about something.
@@ -185,7 +182,7 @@ pub(crate) fn prepare_run(world: &mut World, kind: RunCommandKind) {
 
 /// As if somebody had given an order while the run was at work.
 fn was_ordered(world: &mut World) {
-    let given = RunEvent::OrderGiven {
+    let given = RunEvent::Order(OrderEvent::Given {
         number: 1,
         action: action_id(1),
         seen: Digest::of(b"seen"),
@@ -197,7 +194,7 @@ fn was_ordered(world: &mut World) {
         token: Digest::of(b"token"),
         until: world.now.plus_ms(60_000),
         times: 1,
-    };
+    });
     let (id, project) = (world.run, world.project);
     let mut loaded = Loaded { run: Some(world.run().clone()), ..Loaded::default() };
     let about = About { project: Some(project), run: Some(id), action: None };

@@ -1,7 +1,7 @@
 //! Wishes: what cages were refused becomes a question, one for each host, and what a person grants has an end.
 
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Answer, MOST_WISHES, RunCommand, RunStatus};
+use placet_domain::run::{Answer, MOST_WISHES, NetworkCommand, RunCommand, RunStatus};
 
 use crate::people::Who;
 use crate::scenario::World;
@@ -37,15 +37,15 @@ fn c5_what_is_taken_back_or_rejected_is_closed_and_not_asked_again() {
     world.worker().run(wish("a.test")).unwrap();
     let command = grant(world.run());
     world.reviewer().run(command).unwrap();
-    world.operator().run(RunCommand::Revoke { number: 1, reason: reason() }).unwrap();
+    world.operator().run(RunCommand::Network(NetworkCommand::Revoke { number: 1, reason: reason() })).unwrap();
     assert!(open(&world).is_empty());
     world.worker().run(wish("b.test")).unwrap();
-    world.reviewer().run(RunCommand::RejectWish { number: 2, reason: reason() }).unwrap();
+    world.reviewer().run(RunCommand::Network(NetworkCommand::Reject { number: 2, reason: reason() })).unwrap();
     for host in ["a.test", "b.test"] {
         assert!(matches!(world.worker().run(wish(host)), Err(Refusal::Exists { .. })), "{host}");
     }
     for again in
-        [RunCommand::Revoke { number: 1, reason: reason() }, RunCommand::Revoke { number: 2, reason: reason() }]
+        [RunCommand::Network(NetworkCommand::Revoke { number: 1, reason: reason() }), RunCommand::Network(NetworkCommand::Revoke { number: 2, reason: reason() })]
     {
         assert!(matches!(world.operator().run(again), Err(Refusal::NotNow { .. })));
     }
@@ -57,10 +57,10 @@ fn an_agent_cannot_flood_whoever_decides() {
     let mut world = World::new().with_run(RunStatus::Executing);
     world.worker().run(wish("a.test")).unwrap();
     for path in ["", "b", "c"] {
-        let again = RunCommand::Wish {
+        let again = RunCommand::Network(NetworkCommand::Wish {
             action: world.action,
             opening: format!("GET http://a.test:8080/{path}").parse().unwrap(),
-        };
+        });
         assert!(
             matches!(world.worker().run(again), Err(Refusal::Exists { .. })),
             "what is wanted of a host is one wish"
@@ -70,7 +70,7 @@ fn an_agent_cannot_flood_whoever_decides() {
         world.worker().run(wish(&format!("host-{number}.test"))).unwrap();
     }
     assert!(matches!(world.worker().run(wish("one-more.test")), Err(Refusal::Invalid { .. })));
-    let network = RunCommand::Wish { action: world.action, opening: "10.0.0.0/8".parse().unwrap() };
+    let network = RunCommand::Network(NetworkCommand::Wish { action: world.action, opening: "10.0.0.0/8".parse().unwrap() });
     assert!(matches!(world.worker().run(network), Err(Refusal::Invalid { .. })), "a wish is about one address");
 }
 
@@ -83,11 +83,11 @@ fn b1_nobody_grants_but_an_independent_reviewer_on_what_was_seen() {
     for who in [Who::Agent, Who::Worker, Who::Operator, Who::Creator, Who::Runtime] {
         assert!(world.by(who).run(command.clone()).is_err(), "{who:?}");
     }
-    let RunCommand::Grant { seen, lasts_ms, .. } = command else { unreachable!("a grant") };
-    let other = RunCommand::Grant { number: 2, seen, lasts_ms };
+    let RunCommand::Network(NetworkCommand::Grant { seen, lasts_ms, .. }) = command else { unreachable!("a grant") };
+    let other = RunCommand::Network(NetworkCommand::Grant { number: 2, seen, lasts_ms });
     assert!(matches!(world.reviewer().run(other), Err(Refusal::Stale { .. })));
     for lasts_ms in [0, u64::MAX] {
-        let endless = RunCommand::Grant { number: 1, seen, lasts_ms };
+        let endless = RunCommand::Network(NetworkCommand::Grant { number: 1, seen, lasts_ms });
         assert!(matches!(world.reviewer().run(endless), Err(Refusal::Invalid { .. })));
     }
     assert!(open(&world).is_empty());

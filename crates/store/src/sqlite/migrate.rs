@@ -30,7 +30,7 @@ const STEPS: &[&str] = &[
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a
 /// field more: what was computed by an older reading is then computed anew, so that every stored state is what the ledger says.
-const READING: u32 = 21;
+const READING: u32 = 22;
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     take_steps(conn)?;

@@ -203,7 +203,7 @@ pub(crate) const WANTS_A_HOST: &str = "host";
 
 /// What is wanted of a run's host, in a word; nothing where nothing is.
 fn wants(run: &Run) -> Option<String> {
-    let word = match (run.wanted(), run.host) {
+    let word = match (run.wanted(), run.host.worker) {
         (Wanted::Nothing, _) => return None,
         (_, None) => WANTS_A_HOST,
         (Wanted::Running, Some(_)) => "running",
@@ -224,7 +224,7 @@ impl RunRow {
             project,
             status: run.status.as_str().to_owned(),
             is_open: run.status.is_open(),
-            host: run.host.map(|host| *host.as_bytes()),
+            host: run.host.worker.map(|host| *host.as_bytes()),
             wants: wants(run),
             due_ms: run.due().map(Timestamp::unix_ms),
             rollbacks: run.rollbacks,

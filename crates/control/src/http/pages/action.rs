@@ -163,7 +163,7 @@ pub(super) async fn manifest(app: &App, state: &ActionState) -> Result<Option<Ma
 
 fn blast(run: &Run, state: &ActionState) -> Blast {
     Blast {
-        snapshot: run.snapshots.last().map(|snapshot| snapshot.number),
+        snapshot: run.snapshots.kept.last().map(|snapshot| snapshot.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),
         held: run.budget.as_ref().and_then(|budget| budget.held_for(&Purpose::Action(state.id))),
         rehearsed: state.status == ActionStatus::Rehearsed,

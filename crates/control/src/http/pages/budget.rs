@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use placet_domain::budget::{Budget, Ceiling, Resource};
-use placet_domain::run::{Allowance, RunCommand};
+use placet_domain::run::{Allowance, BudgetCommand, RunCommand};
 use placet_pages::{RESUME_FIELD, in_units, of_units};
 
 use super::super::extract::Path;
@@ -23,7 +23,7 @@ pub(super) async fn set(
     let run = flow::find_run(&app, &caller, parse(&id)?).await?;
     let none = || Failure::new(StatusCode::CONFLICT, "not_now", "this run has no budget: nothing of it is limited");
     let allowance = allowance(run.budget.as_ref().ok_or_else(none)?, &fields)?;
-    flow::change_run(&app, &caller, run.id, RunCommand::SetBudget { allowance }).await?;
+    flow::change_run(&app, &caller, run.id, RunCommand::Budget(BudgetCommand::Set { allowance })).await?;
     if fields.sent(RESUME_FIELD) {
         flow::change_run(&app, &caller, run.id, RunCommand::Resume).await?;
     }

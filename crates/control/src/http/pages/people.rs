@@ -162,7 +162,7 @@ fn row(app: &App, worker: &Identity, leased: &[Listed<ActionState>], runs: &[Lis
         last_seen: silence.map(ago),
         executes: leased.iter().filter(|action| action.lease().is_some_and(|lease| lease.worker == worker.id)).count()
             as u64,
-        hosts: runs.iter().filter(|run| run.host == Some(worker.id) && !run.destroyed).count() as u64,
+        hosts: runs.iter().filter(|run| run.host.worker == Some(worker.id) && !run.host.destroyed).count() as u64,
         is_well: silence.is_some_and(|silence| silence < SILENT_AFTER),
     }
 }
@@ -188,7 +188,7 @@ pub(super) async fn worker(
     let found =
         workers.iter().find(|worker| worker.id == id).ok_or(No::Refused(Refusal::Unknown { what: "worker" }))?;
     let executes = leased.iter().filter(|action| action.lease().is_some_and(|lease| lease.worker == id));
-    let hosts = runs.iter().filter(|run| run.host == Some(id) && !run.destroyed);
+    let hosts = runs.iter().filter(|run| run.host.worker == Some(id) && !run.host.destroyed);
     let page = WorkerPage {
         executes: executes
             .map(|action| (action.id.to_string(), action.tool.to_string(), action.status.to_string()))

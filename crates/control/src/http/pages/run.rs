@@ -10,7 +10,7 @@ use placet_domain::action::ActionStatus;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::id::RunId;
 use placet_domain::project::Separation;
-use placet_domain::run::{self, Allowance, Answer, Awaits, Run, RunCommand, RunStatus};
+use placet_domain::run::{Allowance, Answer, Awaits, BudgetCommand, NetworkCommand, Run, RunCommand, RunStatus, SnapshotCommand, self};
 use placet_domain::time::Timestamp;
 use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
 use placet_store::{EntryFilter, RunFilter};
@@ -132,23 +132,24 @@ fn moves(caller: &Caller, run: &Run, now: Timestamp) -> Moves {
     let reason = || "asked before it is offered".to_owned();
     let may = |command: RunCommand| run::decide(Some(run), &command, &actor, now).is_ok();
     let wish =
-        |wanted: fn(&Answer) -> bool| run.wishes.iter().find(|wish| wanted(&wish.answer)).map(|wish| wish.number);
+        |wanted: fn(&Answer) -> bool| run.network.wishes.iter().find(|wish| wanted(&wish.answer)).map(|wish| wish.number);
     Moves {
         start: may(RunCommand::Start),
         pause: may(RunCommand::Pause { reason: reason() }),
         resume: may(RunCommand::Resume),
         // Checked with an unlimited allowance: the question is if the person may change the budget at all.
-        set_budget: run.budget.is_some() && may(RunCommand::SetBudget { allowance: unlimited() }),
-        snapshot: may(RunCommand::AskSnapshot { reason: reason() }),
+        set_budget: run.budget.is_some() && may(RunCommand::Budget(BudgetCommand::Set { allowance: unlimited() })),
+        snapshot: may(RunCommand::Snapshot(SnapshotCommand::Ask { reason: reason() })),
         cancel: may(RunCommand::Cancel { reason: reason() }),
         roll_back: run
             .snapshots
+            .kept
             .last()
             .is_some_and(|last| may(RunCommand::RollBack { to: last.number, reason: reason() })),
         answer_wishes: wish(|answer| matches!(answer, Answer::Waiting))
-            .is_some_and(|number| may(RunCommand::RejectWish { number, reason: reason() })),
+            .is_some_and(|number| may(RunCommand::Network(NetworkCommand::Reject { number, reason: reason() }))),
         revoke: wish(|answer| matches!(answer, Answer::Granted { .. }))
-            .is_some_and(|number| may(RunCommand::Revoke { number, reason: reason() })),
+            .is_some_and(|number| may(RunCommand::Network(NetworkCommand::Revoke { number, reason: reason() }))),
     }
 }
 
@@ -199,7 +200,7 @@ forms! {
     pause(fields) => RunCommand::Pause { reason: fields.text("reason")? };
     resume(_fields) => RunCommand::Resume;
     cancel(fields) => RunCommand::Cancel { reason: fields.text("reason")? };
-    snapshot(fields) => RunCommand::AskSnapshot { reason: fields.text("reason")? };
+    snapshot(fields) => RunCommand::Snapshot(SnapshotCommand::Ask { reason: fields.text("reason")? });
     reject_results(fields) => RunCommand::RejectResults { seen: fields.seen()?, reason: fields.text("reason")? };
 }
 
@@ -222,7 +223,7 @@ pub(super) async fn complete(
     let chosen: Result<BTreeSet<u32>, _> = fields.all("output").map(str::parse).collect();
     let run = flow::find_run(&app, &caller, parse(&id)?).await?;
     brake::on_run(&app, &caller, run.id, &fields).await?;
-    let made_nothing = run.outputs.as_ref().is_none_or(Vec::is_empty);
+    let made_nothing = run.host.outputs.as_ref().is_none_or(Vec::is_empty);
     let chosen = chosen.map_err(bad)?;
     let chosen = if made_nothing { None } else { Some(chosen) };
     change(&app, &caller, &id, RunCommand::ApproveResults { seen: fields.seen()?, chosen }).await
@@ -313,7 +314,7 @@ pub(super) async fn reject_wish(
     Path((id, number)): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    change(&app, &caller, &id, RunCommand::RejectWish { number, reason: fields.text("reason")? }).await
+    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Reject { number, reason: fields.text("reason")? })).await
 }
 
 pub(super) async fn revoke(
@@ -321,5 +322,5 @@ pub(super) async fn revoke(
     Path((id, number)): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    change(&app, &caller, &id, RunCommand::Revoke { number, reason: fields.text("reason")? }).await
+    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Revoke { number, reason: fields.text("reason")? })).await
 }

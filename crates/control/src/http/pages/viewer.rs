@@ -2,7 +2,7 @@
 
 use placet_domain::identity::{Actor, Identity, Reach, Role};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{self, Answer, Awaits, Run, RunCommand, RunStatus};
+use placet_domain::run::{Answer, Awaits, NetworkCommand, Run, RunCommand, RunStatus, self};
 use placet_domain::time::Timestamp;
 use placet_pages::{Standing, Still, Viewer};
 use placet_store::{Listed, RunFilter};
@@ -65,8 +65,8 @@ fn may_decide(still: Still, run: &Run, actor: &Actor, now: Timestamp) -> bool {
         Still::Results => RunCommand::ApproveResults { seen, chosen: None },
         Still::Checkpoint => RunCommand::PassGate { seen, note: String::new(), plan: None },
         Still::Wish => {
-            let waits = run.wishes.iter().find(|wish| matches!(wish.answer, Answer::Waiting));
-            RunCommand::RejectWish { number: waits.map_or(0, |wish| wish.number), reason }
+            let waits = run.network.wishes.iter().find(|wish| matches!(wish.answer, Answer::Waiting));
+            RunCommand::Network(NetworkCommand::Reject { number: waits.map_or(0, |wish| wish.number), reason })
         }
     };
     match run::decide(Some(run), &command, actor, now) {
@@ -90,7 +90,7 @@ async fn standing_runs(app: &App, reach: &Reach) -> Result<Vec<(Still, Listed<Ru
 
 /// For what it waits, if it is the run itself that waits.
 fn why(run: &Run) -> Option<Still> {
-    let wishes = run.wishes.iter().any(|wish| matches!(wish.answer, Answer::Waiting));
+    let wishes = run.network.wishes.iter().any(|wish| matches!(wish.answer, Answer::Waiting));
     match run.status.awaits() {
         Some(Awaits::Plan) => Some(Still::Plan),
         Some(Awaits::Results) => Some(Still::Results),

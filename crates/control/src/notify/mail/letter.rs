@@ -73,7 +73,7 @@ mod tests {
     use placet_pages::Lang;
 
     use super::super::super::message::tests::{framing, hostile, item};
-    use super::super::super::{Message, What};
+    use super::super::super::{Message, NoticeKind};
     use super::*;
 
     fn letter(message: &Message) -> String {
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn b4_a_letter_has_the_headers_that_servers_want_and_leads_to_the_decision() {
-        let letter = letter(&Message::of(&[item(1, What::Action)], &[], framing(Lang::Fr)));
+        let letter = letter(&Message::of(&[item(1, NoticeKind::Action)], &[], framing(Lang::Fr)));
         for header in [
             "From: Placet <placet@example.org>\r\n",
             "To: <ada@example.org>\r\n",

@@ -7,7 +7,7 @@ use placet_domain::identity::Identity;
 use placet_store::{EntryFilter, MOST_ROWS, StoreError};
 
 use crate::app::App;
-use crate::notify::{Absent, Folded, Item, Looked, Looker, Notice, People, Recipient, Route, Subject, What};
+use crate::notify::{Absent, Folded, Item, Looked, Looker, Notice, People, Recipient, Route, Subject, NoticeKind};
 
 pub(super) struct Round<'a> {
     app: &'a App,
@@ -195,7 +195,7 @@ fn newest<'n>(notices: impl Iterator<Item = &'n Notice>) -> Vec<&'n Notice> {
 
 /// What a notice is about. Each thing that was done with a worktree is one of its own.
 fn about(notice: &Notice) -> String {
-    let what: What = notice.what;
+    let what: NoticeKind = notice.what;
     match &notice.subject {
         Subject::Action(id) => format!("{what} {id}"),
         Subject::Run(id) => format!("{what} {id}"),

@@ -8,7 +8,7 @@ use placet_domain::budget::{Amounts, Purpose};
 use placet_domain::command::{Command, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::identity::Actor;
-use placet_domain::run::RunCommand;
+use placet_domain::run::{BudgetCommand, RunCommand};
 use placet_store::Extras;
 use placet_wire::api;
 use serde_json::json;
@@ -132,7 +132,7 @@ async fn c12_what_a_cancelled_run_had_held_when_the_control_plane_was_lost_is_sp
     }
     // What a control plane held that was killed then, nobody else knows of.
     let (purpose, amounts) = (Purpose::Call("model-lost".to_owned()), Amounts { usd_micros: 700, ..Amounts::NONE });
-    let hold = Command::Run { id: run.id, command: RunCommand::Hold { purpose, amounts } };
+    let hold = Command::Run { id: run.id, command: RunCommand::Budget(BudgetCommand::Hold { purpose, amounts }) };
     let (terms, policy) = (Terms::default(), Digest::of(b"any"));
     let hold = Submission { actor: Actor::Runtime, command: hold, terms, policy, idempotency: None };
     world.app.store().submit(hold, Extras::default()).await.unwrap();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use placet_control::{Login, RouteParts, Security, What};
+use placet_control::{Login, RouteParts, Security};
+use placet_domain::notice::NoticeKind;
 use placet_domain::digest::Digest;
 use placet_wire::api;
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ async fn b4_whoever_approved_is_not_asked_again_and_the_other_still_is() {
     let server = office.server(Security::None, None, dialer(None));
     let pace = placet_control::Pace::Escalation { after_minutes: 10 };
     let route = RouteParts {
-        what: [What::Action].into(),
+        what: [NoticeKind::Action].into(),
         schedule: placet_control::Schedule { pace, quiet: None },
         ..to_people("people", server, PEOPLE)
     };
@@ -218,7 +219,7 @@ async fn b12_a_server_that_is_not_believed_or_offers_no_tls_gets_neither_letter_
 async fn a13_whoever_is_named_to_look_gets_a_letter_once_and_nobody_else_does() {
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));
-    let route = RouteParts { what: [What::Assigned].into(), ..to_people("people", server, PEOPLE) };
+    let route = RouteParts { what: [NoticeKind::Assigned].into(), ..to_people("people", server, PEOPLE) };
     let (app, agent, reviewer) = telling(vec![route]).await;
     let action = agent.proposes(app.team.run, &scan()).await;
     let path = format!("/api/v1/actions/{}/assign", action.id);

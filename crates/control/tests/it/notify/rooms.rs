@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use placet_control::{Pace, RouteParts, Schedule, What};
+use placet_control::{Pace, RouteParts, Schedule};
+use placet_domain::notice::NoticeKind;
 use placet_domain::policy::Tier;
 use serde_json::{Value, json};
 
@@ -119,7 +120,7 @@ async fn b4_an_agent_that_asks_forty_times_at_once_is_told_of_once() {
 async fn b4_an_escalation_happens_once_and_only_for_what_still_waits() {
     let (first, second) = (Room::open().await, Room::open().await);
     let escalation = RouteParts {
-        what: [What::Action].into(),
+        what: [NoticeKind::Action].into(),
         ..every(to_room("boss", &second), Pace::Escalation { after_minutes: 30 })
     };
     let (mut app, agent, reviewer) = telling(vec![to_room("team", &first), escalation]).await;
@@ -189,7 +190,7 @@ async fn b4_a_route_tells_only_of_its_projects_and_tiers_and_of_nothing_that_was
     let others = app.neighbours("beta").await;
     agent.proposes(app.team.run, &scan()).await;
     let of_beta = RouteParts { projects: ["beta".to_owned()].into(), ..to_room("beta", &room) };
-    let of_two = RouteParts { tiers: [Tier::C].into(), what: [What::Action].into(), ..to_room("two", &two) };
+    let of_two = RouteParts { tiers: [Tier::C].into(), what: [NoticeKind::Action].into(), ..to_room("two", &two) };
     app.restart_telling(routes(vec![of_beta, of_two])).await;
     agent.proposes(app.team.run, &scan()).await;
     let swept = agent.proposes(app.team.run, &sweep()).await;

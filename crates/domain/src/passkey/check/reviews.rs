@@ -136,7 +136,7 @@ impl Checker {
             | ActionEvent::Deferred { .. } => return,
         };
         if self.proposed.get(&action) != Some(&named) {
-            self.found(told, What::Permission { action, kind: event.kind() }, Wrong::OtherBytes);
+            self.found(told, What::Permission { action, kind: event.meta().kind }, Wrong::OtherBytes);
         }
     }
 
@@ -233,7 +233,7 @@ impl Checker {
         };
         let is_permitted = self.reviews.get(&action).is_some_and(Review::permits);
         if says_so && !is_permitted {
-            self.found(told, What::Permission { action, kind: event.kind() }, Wrong::Unapproved);
+            self.found(told, What::Permission { action, kind: event.meta().kind }, Wrong::Unapproved);
         }
     }
 }

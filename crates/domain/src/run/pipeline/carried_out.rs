@@ -99,7 +99,7 @@ pub(super) fn checkpoints(run: &Run) -> Known {
 
 /// Outputs that were sent back are no results; they are collected again.
 pub(super) fn collection(run: &Run) -> Known {
-    let outputs = run.outputs.as_ref().filter(|_| has_results(run));
+    let outputs = run.host.outputs.as_ref().filter(|_| has_results(run));
     let (state, product) = match (&run.hosting, outputs) {
         (Hosting::Hosted(_), Some(outputs)) => (StepState::Done, StepProduct::Collected(outputs.len())),
         (Hosting::Hosted(_), None) if run.status == Status::PendingExport => {
@@ -112,7 +112,7 @@ pub(super) fn collection(run: &Run) -> Known {
 }
 
 pub(super) fn results(run: &Run) -> Known {
-    let waits = run.status == Status::PendingExport && (run.outputs.is_some() || run.hosting == Hosting::External);
+    let waits = run.status == Status::PendingExport && (run.host.outputs.is_some() || run.hosting == Hosting::External);
     let (state, product) = if run.status == Status::Completed {
         (StepState::Done, StepProduct::ResultsAccepted)
     } else if waits {
@@ -127,8 +127,8 @@ pub(super) fn results(run: &Run) -> Known {
 
 /// Everything is in the ledger at every moment; what is left to do is to let outputs out and to clean up.
 pub(super) fn ending(run: &Run) -> Known {
-    let exported = run.exported.as_ref().map_or(0, Vec::len);
-    let (state, entry, product) = match (run.status, run.host, run.destroyed) {
+    let exported = run.host.exported.as_ref().map_or(0, Vec::len);
+    let (state, entry, product) = match (run.status, run.host.worker, run.host.destroyed) {
         (Status::Completed | Status::Cancelled, Some(_), true) => {
             (StepState::Done, "run.destroyed", StepProduct::LetOut(exported))
         }

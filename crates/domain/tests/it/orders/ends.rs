@@ -6,7 +6,7 @@ use placet_domain::digest::Digest;
 use placet_domain::identity::{IdentityCommand, Lineage, Reach};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::policy::Tier;
-use placet_domain::run::{RunCommand, RunStatus, Stand};
+use placet_domain::run::{OrderCommand, RunCommand, RunStatus, Stand};
 
 use super::{extent, kinds, ordered, proposes_again};
 use crate::people::Who;
@@ -86,7 +86,7 @@ fn b4_who_takes_an_order_back_also_stops_what_it_approved_and_nobody_has_begun()
     let waiting = world.action;
     assert_eq!(proposes_again(&mut world), Status::Approved);
     world.worker().leases().unwrap();
-    let revoke = RunCommand::RevokeOrder { number: 1, reason: "enough".to_owned() };
+    let revoke = RunCommand::Order(OrderCommand::Revoke { number: 1, reason: "enough".to_owned() });
     assert!(world.agent().run(revoke.clone()).is_err(), "an agent has no say in it");
     let revoked = world.operator().run(revoke.clone()).unwrap();
     assert_eq!(kinds(&revoked), ["run.order_revoked"]);

@@ -9,7 +9,7 @@ use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::policy::{Tier, Verdict};
 use placet_domain::project::Separation;
 use placet_domain::record::{Event, Record};
-use placet_domain::run::{RunEvent, RunStatus};
+use placet_domain::run::{OrderEvent, RunEvent, RunStatus};
 use placet_domain::time::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -142,12 +142,12 @@ impl Books {
         world: &World,
         before: &Before,
     ) -> Result<(), TestCaseError> {
-        if let RunEvent::OrderGiven { number, giver, policy, until, times, .. } = event {
+        if let RunEvent::Order(OrderEvent::Given { number, giver, policy, until, times, .. }) = event {
             let (rollbacks, left, over) = (before.runs[&run].rollbacks, *times, false);
             let given = Standing { giver: *giver, policy: *policy, until: *until, left, rollbacks, over };
             prop_assert!(self.orders.insert((run, *number), given).is_none(), "given once");
         }
-        if let RunEvent::OrderUsed { number, action } = event {
+        if let RunEvent::Order(OrderEvent::Used { number, action }) = event {
             let order = self.orders.get_mut(&(run, *number)).expect("given before");
             prop_assert!(!order.over && order.left > 0 && world.now < order.until, "it stands");
             prop_assert_eq!((order.policy, order.rollbacks), (world.policy, before.runs[&run].rollbacks));
@@ -157,7 +157,7 @@ impl Books {
             prop_assert_eq!((approvals[0].order, approvals[0].reviewer), (Some(*number), order.giver));
             order.left -= 1;
         }
-        if let RunEvent::OrderRevoked { number, .. } = event {
+        if let RunEvent::Order(OrderEvent::Revoked { number, .. }) = event {
             self.orders.get_mut(&(run, *number)).expect("given before").over = true;
         }
         Ok(())

@@ -153,7 +153,7 @@ fn family(
         family (created) AS (
             SELECT created FROM below
             UNION SELECT created FROM run WHERE json_extract(state, '$.agent') = ?2)
-        SELECT json_group_array(run.created), max(json_extract(run.state, '$.let_ask_at')),
+        SELECT json_group_array(run.created), max(json_extract(run.state, '$.asking.let_ask_at')),
             coalesce(max(run.id <> ?3 AND run.is_open
                 AND json_extract(run.state, '$.gate.kind') = 'QUESTIONS'), 0)
         FROM run WHERE run.created IN (SELECT created FROM family)

@@ -173,7 +173,7 @@ impl Naming {
             return Ok(Vec::new());
         }
         let run: Run = from_json("run", &self.state)?;
-        let outputs = run.outputs.iter().flatten().map(|output| output.digest);
+        let outputs = run.host.outputs.iter().flatten().map(|output| output.digest);
         Ok(outputs.filter(|digest| run.lets_out(*digest)).collect())
     }
 

@@ -62,7 +62,7 @@ impl Turns {
     /// Checks whether a worker that may execute actions of this run got no work at or after this time.
     pub(super) fn was_idle(&self, run: &Run, since: Timestamp) -> bool {
         let may = |worker: &IdentityId, reach: &Reach| {
-            reach.includes(run.project) && (run.hosting.is_external() || run.host == Some(*worker))
+            reach.includes(run.project) && (run.hosting.is_external() || run.host.worker == Some(*worker))
         };
         self.idle.iter().any(|(worker, (reach, at))| *at >= since && may(worker, reach))
     }

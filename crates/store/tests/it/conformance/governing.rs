@@ -7,7 +7,7 @@ use placet_domain::id::RunId;
 use placet_domain::identity::{Actor, Reach, Role};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Hosting, Launch, Run, RunCommand, RunStatus, Wanted};
+use placet_domain::run::{Allowance, BudgetCommand, Hosting, HostingCommand, Launch, Run, RunCommand, RunStatus, SnapshotCommand, Wanted};
 use placet_store::{Store, SubmitError};
 
 use crate::world::{Ground, World, asking, by, founding, new_run, register, submit};
@@ -25,7 +25,7 @@ async fn ask(store: &Store, actor: Actor, id: RunId, command: RunCommand) -> Res
 }
 
 async fn give(world: &World, ceiling: Ceiling) {
-    let more = RunCommand::SetBudget { allowance: allowance(ceiling) };
+    let more = RunCommand::Budget(BudgetCommand::Set { allowance: allowance(ceiling) });
     ask(&world.store, by(&world.reviewers[0]), world.run.id, more).await.unwrap();
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten
     give(&world, Ceiling::at(usd(10))).await;
     let asks = (0..1_000).map(|number| {
         let (store, id) = (world.store.clone(), world.run.id);
-        let hold = RunCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: usd(1) };
+        let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: usd(1) });
         tokio::spawn(async move { ask(&store, Actor::Runtime, id, hold).await })
     });
     let mut got = 0;
@@ -61,9 +61,9 @@ pub(super) async fn c12_what_is_held_and_spent_changes_nothing_else_and_everythi
     give(&world, Ceiling::at(usd(10))).await;
     let (before, purpose) = (world.store.moved(), Purpose::Call("a".to_owned()));
     assert_eq!(before, world.store.size(), "a budget is more than an amount");
-    let hold = RunCommand::Hold { purpose: purpose.clone(), amounts: usd(1) };
+    let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: purpose.clone(), amounts: usd(1) });
     ask(&world.store, Actor::Runtime, world.run.id, hold).await.unwrap();
-    ask(&world.store, Actor::Runtime, world.run.id, RunCommand::Settle { purpose, spent: usd(1) }).await.unwrap();
+    ask(&world.store, Actor::Runtime, world.run.id, RunCommand::Budget(BudgetCommand::Settle { purpose, spent: usd(1) })).await.unwrap();
     assert_eq!((world.store.moved(), world.store.size()), (before, before + 2));
     let pause = RunCommand::Pause { reason: "look at it".to_owned() };
     ask(&world.store, by(&world.reviewers[0]), world.run.id, pause).await.unwrap();
@@ -95,7 +95,7 @@ pub(super) async fn c12_a_run_that_holds_too_much_at_once_blocks_nobody_else<G: 
     give(&world, Ceiling { usd_micros: Some(1), ..Ceiling::default() }).await;
     let holds = (0..2_000).map(|number| {
         let (store, id) = (world.store.clone(), world.run.id);
-        let hold = RunCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: Amounts::NONE };
+        let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: Amounts::NONE });
         tokio::spawn(async move { ask(&store, Actor::Runtime, id, hold).await })
     });
     for held in holds.collect::<Vec<_>>() {
@@ -162,10 +162,10 @@ pub(super) async fn c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nob
     let stranger = register(store, "stranger", &[Role::Worker], Reach::Only([].into())).await;
     assert_eq!(wanting(&other).await, [id]);
     assert_eq!(wanting(&stranger).await, []);
-    ask(store, by(&world.worker), id, RunCommand::Host).await.unwrap();
+    ask(store, by(&world.worker), id, RunCommand::Hosting(HostingCommand::Host)).await.unwrap();
     assert_eq!((wanting(&world.worker).await, wanting(&other).await), (vec![id], vec![]));
     let (workspace, memory) = (Digest::of(b"files"), Digest::of(b"memory"));
-    let saved = |number| RunCommand::KeepSnapshot { number, workspace, memory, files: 1, size_bytes: 1 };
+    let saved = |number| RunCommand::Snapshot(SnapshotCommand::Keep { number, workspace, memory, files: 1, size_bytes: 1 });
     ask(store, by(&world.worker), id, saved(0)).await.unwrap();
     let run = ask(store, by(&world.agent), id, RunCommand::Attach).await.unwrap();
     let hosted = World { run, ..world.clone() };
@@ -175,7 +175,7 @@ pub(super) async fn c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nob
     let run = ask(store, by(&world.operator), id, back).await.unwrap();
     assert_eq!(run.wanted(), Wanted::Restored { number: 0 });
     assert_eq!(store.void(10).await.unwrap(), [(id, action.id)]);
-    ask(store, by(&world.worker), id, RunCommand::Restore { number: 0, workspace, memory }).await.unwrap();
+    ask(store, by(&world.worker), id, RunCommand::Snapshot(SnapshotCommand::Restore { number: 0, workspace, memory })).await.unwrap();
     ask(store, by(&world.reviewers[0]), id, RunCommand::Resume).await.unwrap();
     assert_eq!(hosted.lease(&world.worker).await, None, "it is from before");
     assert_eq!(store.check_projections().await.unwrap(), []);
@@ -190,7 +190,7 @@ pub(super) async fn d11_the_switch_survives_a_restart<G: Ground>() {
     drop(world);
     let store = ground.open().await;
     assert_eq!(store.organisation().await.unwrap().halt.unwrap().reason, "fire");
-    let hold = RunCommand::Hold { purpose: Purpose::Call("a".to_owned()), amounts: usd(1) };
+    let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call("a".to_owned()), amounts: usd(1) });
     assert!(matches!(ask(&store, Actor::Runtime, id, hold).await, Err(SubmitError::Refused(Refusal::Halted { .. }))));
     assert_eq!(store.check_projections().await.unwrap(), []);
 }

@@ -5,7 +5,7 @@ use placet_domain::approval::{Extent, Width};
 use placet_domain::command::{Command, Submission};
 use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Identity, IdentityCommand};
-use placet_domain::run::RunCommand;
+use placet_domain::run::{OrderCommand, RunCommand};
 use placet_store::{EntryFilter, RunFilter};
 
 use crate::world::{Ground, World, asking, by, keyed, new_action, policy, sealed, submit, verdict};
@@ -94,7 +94,7 @@ pub(super) async fn b4_what_was_approved_by_an_order_that_is_taken_back_stands_i
     submit(&world.store, order(&world, &first, &world.reviewers[0], 10)).await.unwrap();
     let void = propose(&world).await;
     let free = world.propose("A").await;
-    let revoke = RunCommand::RevokeOrder { number: 1, reason: "enough".to_owned() };
+    let revoke = RunCommand::Order(OrderCommand::Revoke { number: 1, reason: "enough".to_owned() });
     let revoke = Command::Run { id: world.run.id, command: revoke };
     submit(&world.store, asking(by(&world.operator), revoke)).await.unwrap();
     let mut leased = Vec::new();

@@ -4,7 +4,7 @@ use placet_domain::action::ActionStatus;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::Command;
 use placet_domain::identity::{Actor, Identity, IdentityCommand};
-use placet_domain::run::{Allowance, RunCommand, RunStatus};
+use placet_domain::run::{Allowance, BudgetCommand, RunCommand, RunStatus};
 use placet_store::Receipt;
 
 use crate::world::{Ground, World, asking, by, submit};
@@ -63,7 +63,7 @@ pub(super) async fn c12_clock_of_a_run_stands_while_it_waits<G: Ground>() {
     let world = World::on(&ground).await;
     let ceiling = Ceiling { wall_ms: Some(3_600_000), ..Ceiling::default() };
     let allowance = Allowance { ceiling, warn_at_percent: USUAL_WARNING_PERCENT };
-    let set = Command::Run { id: world.run.id, command: RunCommand::SetBudget { allowance } };
+    let set = Command::Run { id: world.run.id, command: RunCommand::Budget(BudgetCommand::Set { allowance }) };
     submit(&world.store, asking(by(&world.reviewers[1]), set)).await.unwrap();
     let worked = async || {
         let run = world.store.run(world.run.id).await.unwrap().unwrap();

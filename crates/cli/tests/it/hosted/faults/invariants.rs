@@ -62,7 +62,7 @@ impl Invariants {
         assert_eq!(overdrawn, None, "more was spent than there is");
         // I10: what the ledger says can be gone back to is there.
         let space = self.home.join("runs").join(run.id.to_string()).join("space/snapshots");
-        for snapshot in run.snapshots.iter().filter(|_| !run.status.is_final()) {
+        for snapshot in run.snapshots.kept.iter().filter(|_| !run.status.is_final()) {
             assert!(space.join(snapshot.number.to_string()).is_dir(), "{} is not on its host", snapshot.number);
         }
     }
