@@ -21,7 +21,10 @@ use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
 use crate::retention;
 use crate::revocation;
-use crate::run::{self, Beside, ClockEvent, Consequence, NetworkCommand, OrderEvent, Questions, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
+use crate::run::{
+    self, Beside, ClockEvent, Consequence, NetworkCommand, OrderEvent, Questions, Run, RunCommand, RunEvent, RunStatus,
+    Treatment, Watch, watch,
+};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -310,7 +313,11 @@ fn about_action(
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {
             let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
-            events.chain(on_run(also)).chain(on_run(order.into_iter().map(RunEvent::from).collect())).chain(signed).collect()
+            events
+                .chain(on_run(also))
+                .chain(on_run(order.into_iter().map(RunEvent::from).collect()))
+                .chain(signed)
+                .collect()
         }
     })
 }

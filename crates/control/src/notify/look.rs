@@ -14,7 +14,7 @@ use placet_domain::time::Timestamp;
 use placet_domain::worktree::Person;
 use placet_store::StoreError;
 
-use super::{Asked, Item, Notice, Subject, NoticeKind};
+use super::{Asked, Item, Notice, NoticeKind, Subject};
 use crate::app::App;
 
 /// News that nobody took for so long are none any more.
@@ -191,7 +191,8 @@ impl<'a> Looker<'a> {
             return identity.has(Role::Operator);
         }
         // As it stands now: whoever is not named any more is not told.
-        if what == NoticeKind::Assigned && state.attention.assigned.as_ref().is_none_or(|named| named.to != identity.id) {
+        if what == NoticeKind::Assigned && state.attention.assigned.as_ref().is_none_or(|named| named.to != identity.id)
+        {
             return false;
         }
         if !matches!(what, NoticeKind::Action | NoticeKind::Assigned) {
@@ -217,7 +218,9 @@ impl<'a> Looker<'a> {
             NoticeKind::Plan => RunCommand::ApprovePlan { seen },
             NoticeKind::Results => RunCommand::ApproveResults { seen, chosen: None },
             NoticeKind::Checkpoint => RunCommand::PassGate { seen, note: String::new(), plan: None },
-            NoticeKind::Wish | NoticeKind::Action | NoticeKind::Assigned | NoticeKind::Interrupted => return identity.has(Role::Reviewer),
+            NoticeKind::Wish | NoticeKind::Action | NoticeKind::Assigned | NoticeKind::Interrupted => {
+                return identity.has(Role::Reviewer);
+            }
             NoticeKind::Failed | NoticeKind::Exhausted | NoticeKind::Worker | NoticeKind::Informed => {
                 return identity.has(Role::Reviewer) || identity.has(Role::Operator);
             }
@@ -263,6 +266,10 @@ fn is_still_so(what: NoticeKind, run: &Run, wish: Option<u32>) -> bool {
         }
         NoticeKind::Failed => run.status == RunStatus::Failed,
         NoticeKind::Exhausted => run.dry.is_some(),
-        NoticeKind::Action | NoticeKind::Assigned | NoticeKind::Interrupted | NoticeKind::Worker | NoticeKind::Informed => true,
+        NoticeKind::Action
+        | NoticeKind::Assigned
+        | NoticeKind::Interrupted
+        | NoticeKind::Worker
+        | NoticeKind::Informed => true,
     }
 }

@@ -7,7 +7,7 @@ use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_pages::Lang;
 
-use super::{Channel, Effort, Framing, Message, Notice, Pace, Recipient, Schedule, Told, NoticeKind};
+use super::{Channel, Effort, Framing, Message, Notice, NoticeKind, Pace, Recipient, Schedule, Told};
 use crate::webhook::{Backoff, HookName};
 
 /// One way by which people are told.

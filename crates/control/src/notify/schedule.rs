@@ -166,7 +166,7 @@ fn escalated(notice: &Notice, after_minutes: u32) -> Timestamp {
 mod tests {
     use placet_domain::id::RunId;
 
-    use super::super::{Subject, NoticeKind};
+    use super::super::{NoticeKind, Subject};
     use super::*;
 
     /// A moment, written as people do.

@@ -19,7 +19,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Ended {
     /// `COMPLETED`, `FAILED` or `CANCELLED`.
@@ -218,7 +217,9 @@ impl RunMetrics {
     fn spend(&self, event: &RunEvent) {
         let spent = if let RunEvent::Call(CallEvent::Made { call, .. }) = event {
             call.spent()
-        } else if let RunEvent::Budget(BudgetEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent }) = event {
+        } else if let RunEvent::Budget(BudgetEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent }) =
+            event
+        {
             *spent
         } else {
             return;

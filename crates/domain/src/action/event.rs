@@ -198,8 +198,11 @@ impl ActionEvent {
                 EventMeta::new("job.completed").input(*executed).output(*evidence)
             }
             Self::Quarantined { evidence, .. } => EventMeta::new("evidence.quarantined").output(*evidence),
-            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed")
-                .notice(if *started { NoticeKind::Interrupted } else { NoticeKind::Worker }),
+            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed").notice(if *started {
+                NoticeKind::Interrupted
+            } else {
+                NoticeKind::Worker
+            }),
             Self::DeadlineLapsed => EventMeta::new("action.expired").status("expired"),
             Self::Postponed { .. } => EventMeta::new("action.postponed"),
             Self::Resolved { .. } => EventMeta::new("action.resolved"),

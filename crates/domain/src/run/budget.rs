@@ -51,10 +51,9 @@ impl BudgetCommand {
             // Before the plan is approved, the budget is part of it; afterwards a larger one is a reviewer's decision.
             Self::Set { .. } if status == RunStatus::Draft => Rule::new(true, Giver::Role(Role::Operator)).or_runtime(),
             // A plan that is being reviewed does not change.
-            Self::Set { .. } => Rule::new(
-                status != RunStatus::PendingApproval && !status.is_final(),
-                Giver::IndependentReviewer,
-            ),
+            Self::Set { .. } => {
+                Rule::new(status != RunStatus::PendingApproval && !status.is_final(), Giver::IndependentReviewer)
+            }
             Self::Hold { .. } => Rule::new(status == RunStatus::Executing, Giver::Runtime),
             // Whatever happened to the run meanwhile.
             Self::Settle { .. } => Rule::new(run.budget.is_some(), Giver::Runtime),

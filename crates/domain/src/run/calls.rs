@@ -50,10 +50,8 @@ impl CallCommand {
             Self::Charge { .. } => Rule::new(run.budget.is_some(), Giver::Runtime),
             // Counts arrive a while after the calls, so they may follow the end of a run; but nothing follows a run that could not pay.
             Self::Count { .. } => {
-                let has_begun = !matches!(
-                    run.status,
-                    RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved
-                );
+                let has_begun =
+                    !matches!(run.status, RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved);
                 Rule::new(has_begun && (!run.status.is_final() || run.budget.is_some()), Giver::Runtime)
             }
         }

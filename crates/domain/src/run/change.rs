@@ -300,7 +300,8 @@ fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>, known: &BTreeSet<u32>
         Ok(path) => !matches!(run.scope.judge_path(&path), PathRuling::Allowed { .. }),
         Err(_) => true,
     };
-    let outputs = run.host.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
+    let outputs =
+        run.host.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
     // Removals are exported only if the reviewer accepts all outputs, named or not.
     let all = chosen.is_none_or(|chosen| known.is_subset(chosen));
     let removed = run.host.removed.iter().filter(|_| all).map(String::as_str);

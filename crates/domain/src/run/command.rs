@@ -149,10 +149,7 @@ impl RunCommand {
 
     /// Whether it may change what becomes of the runs that the run has made.
     pub const fn concerns_children(&self) -> bool {
-        matches!(
-            self,
-            Self::Budget(BudgetCommand::Set { .. }) | Self::ApproveResults { .. } | Self::Cancel { .. }
-        )
+        matches!(self, Self::Budget(BudgetCommand::Set { .. }) | Self::ApproveResults { .. } | Self::Cancel { .. })
     }
 
     /// True if work begins or continues with it.

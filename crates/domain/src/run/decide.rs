@@ -59,9 +59,7 @@ fn rule(run: &Run, command: &RunCommand) -> Rule {
         RunCommand::FinishStep { .. } | RunCommand::Finish { .. } => {
             Rule::new(status == Status::Executing, Giver::Agent)
         }
-        RunCommand::ReachGate { .. } => {
-            Rule::new(status == Status::Executing, Giver::AgentHostOrOperator).or_runtime()
-        }
+        RunCommand::ReachGate { .. } => Rule::new(status == Status::Executing, Giver::AgentHostOrOperator).or_runtime(),
         // To send an agent back from a checkpoint lets it go on, too.
         RunCommand::PassGate { .. } | RunCommand::RejectGate { .. } => {
             Rule::new(status == Status::CheckpointReached, Giver::IndependentReviewer)
@@ -80,9 +78,7 @@ fn rule(run: &Run, command: &RunCommand) -> Rule {
         }
         RunCommand::Fail { .. } => fail_rule(run),
         RunCommand::Cancel { .. } => Rule::new(!status.is_final(), Giver::OperatorOrReviewer).or_runtime(),
-        RunCommand::Lapse => {
-            Rule::new(matches!(status, Status::Executing | Status::CheckpointReached), Giver::Runtime)
-        }
+        RunCommand::Lapse => Rule::new(matches!(status, Status::Executing | Status::CheckpointReached), Giver::Runtime),
         RunCommand::Budget(command) => command.rule(run),
         RunCommand::Network(command) => command.rule(run),
         RunCommand::Order(command) => command.rule(run),

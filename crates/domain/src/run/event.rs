@@ -238,7 +238,9 @@ impl RunEvent {
             Self::Resumed => EventMeta::new("run.resumed").notice(NoticeKind::Checkpoint),
             Self::RolledBack { .. } => EventMeta::new("run.rolled_back"),
             Self::Finished { .. } => EventMeta::new("run.finished").notice(NoticeKind::Results),
-            Self::ResultsApproved { .. } => EventMeta::new("run.completed").decided("results approved").outcome(Approved),
+            Self::ResultsApproved { .. } => {
+                EventMeta::new("run.completed").decided("results approved").outcome(Approved)
+            }
             Self::ResultsRejected { .. } => {
                 EventMeta::new("run.results_rejected").decided("results rejected").outcome(Rejected)
             }
@@ -257,9 +259,6 @@ impl RunEvent {
 
     /// True if the event changes only amounts of a budget: who may do what stays as it is.
     pub const fn moves_amounts_only(&self) -> bool {
-        matches!(
-            self,
-            Self::Budget(BudgetEvent::Held { .. } | BudgetEvent::Settled { .. }) | Self::Call(_)
-        )
+        matches!(self, Self::Budget(BudgetEvent::Held { .. } | BudgetEvent::Settled { .. }) | Self::Call(_))
     }
 }

@@ -65,11 +65,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         posture: posture.clone(),
         agent: *agent,
         agent_lineage: agent_lineage.clone(),
-        authors: Authors {
-            created_by: *created_by,
-            creator_lineage: creator_lineage.clone(),
-            ..Authors::default()
-        },
+        authors: Authors { created_by: *created_by, creator_lineage: creator_lineage.clone(), ..Authors::default() },
         separation: *separation,
         status: RunStatus::Draft,
         paused_from: None,

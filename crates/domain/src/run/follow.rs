@@ -146,7 +146,9 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
     let spent = match event {
         // What is to be performed was paid for when that was decided.
         ActionEvent::Leased { .. } if held => return none,
-        ActionEvent::Resolved { resolution: Resolution::Retry, .. } if !run.rehearsal.performing.contains(&id) => return none,
+        ActionEvent::Resolved { resolution: Resolution::Retry, .. } if !run.rehearsal.performing.contains(&id) => {
+            return none;
+        }
         ActionEvent::Leased { .. }
         | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
@@ -252,7 +254,8 @@ fn gate(
 
 /// A run whose results wait for a person does again something that it had only rehearsed.
 fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<RehearsalEvent>, Refusal> {
-    let over = |ran: bool| run.rehearsal.performing.contains(&id).then_some(RehearsalEvent::Performed { action: id, ran });
+    let over =
+        |ran: bool| run.rehearsal.performing.contains(&id).then_some(RehearsalEvent::Performed { action: id, ran });
     Ok(match event {
         ActionEvent::ToBePerformed { .. } if run.rehearsal.performing.len() >= MOST_PERFORMING => {
             let why =

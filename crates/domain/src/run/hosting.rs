@@ -162,9 +162,7 @@ impl HostingCommand {
         let status = run.status;
         match self {
             Self::Host => Rule::new(status == RunStatus::SpawningSandbox, Giver::NewHost),
-            Self::Equip => {
-                Rule::new(matches!(status, RunStatus::SpawningSandbox | RunStatus::Executing), Giver::Host)
-            }
+            Self::Equip => Rule::new(matches!(status, RunStatus::SpawningSandbox | RunStatus::Executing), Giver::Host),
             Self::Collect { .. } => Rule::new(status == RunStatus::PendingExport, Giver::Host),
             Self::Destroy => Rule::new(status.is_final() && !run.host.destroyed, Giver::Host),
         }
@@ -260,7 +258,9 @@ impl Run {
             }
             RunStatus::Paused => self.asked_snapshot().unwrap_or(Wanted::Still),
             RunStatus::Failed => Wanted::Stopped,
-            RunStatus::RolledBack => self.snapshots.restoring.map_or(Wanted::Still, |number| Wanted::Restored { number }),
+            RunStatus::RolledBack => {
+                self.snapshots.restoring.map_or(Wanted::Still, |number| Wanted::Restored { number })
+            }
             // What is being performed may still change them.
             RunStatus::PendingExport if !self.rehearsal.performing.is_empty() => Wanted::Still,
             RunStatus::PendingExport if self.host.outputs.is_none() => Wanted::Collected,

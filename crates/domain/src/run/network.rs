@@ -121,17 +121,34 @@ pub struct Network {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkCommand {
     /// The cage of an action was refused a host.
-    Wish { action: ActionId, opening: Opening },
-    Grant { number: u32, seen: Digest, lasts_ms: u64 },
-    Reject { number: u32, reason: String },
-    Revoke { number: u32, reason: String },
+    Wish {
+        action: ActionId,
+        opening: Opening,
+    },
+    Grant {
+        number: u32,
+        seen: Digest,
+        lasts_ms: u64,
+    },
+    Reject {
+        number: u32,
+        reason: String,
+    },
+    Revoke {
+        number: u32,
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum NetworkEvent {
     /// The cage of an action was refused a host that a reviewer can open.
-    Wished { number: u32, opening: Opening, action: ActionId },
+    Wished {
+        number: u32,
+        opening: Opening,
+        action: ActionId,
+    },
     /// A reviewer opened the host for this run until then.
     Granted {
         number: u32,
@@ -140,16 +157,20 @@ pub enum NetworkEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<IdentityId>,
     },
-    Rejected { number: u32, reason: String },
-    Revoked { number: u32, reason: String },
+    Rejected {
+        number: u32,
+        reason: String,
+    },
+    Revoked {
+        number: u32,
+        reason: String,
+    },
 }
 
 impl NetworkEvent {
     pub(super) fn meta(&self) -> EventMeta {
         match self {
-            Self::Wished { number, .. } => {
-                EventMeta::new("run.network_wished").notice(NoticeKind::Wish).wish(*number)
-            }
+            Self::Wished { number, .. } => EventMeta::new("run.network_wished").notice(NoticeKind::Wish).wish(*number),
             Self::Granted { .. } => EventMeta::new("run.network_granted").decided("host opened"),
             Self::Rejected { .. } => EventMeta::new("run.network_rejected").decided("host not opened"),
             Self::Revoked { .. } => EventMeta::new("run.network_revoked").decided("host closed again"),

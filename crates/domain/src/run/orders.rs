@@ -162,8 +162,14 @@ pub enum OrderEvent {
         rollbacks: u32,
     },
     /// The order approved this action.
-    Used { number: u32, action: ActionId },
-    Revoked { number: u32, reason: String },
+    Used {
+        number: u32,
+        action: ActionId,
+    },
+    Revoked {
+        number: u32,
+        reason: String,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

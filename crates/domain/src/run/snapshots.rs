@@ -71,13 +71,27 @@ pub enum SnapshotCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SnapshotEvent {
-    Asked { reason: String },
-    Kept { number: u32, workspace: Digest, memory: Digest, files: u64, size_bytes: u64 },
+    Asked {
+        reason: String,
+    },
+    Kept {
+        number: u32,
+        workspace: Digest,
+        memory: Digest,
+        files: u64,
+        size_bytes: u64,
+    },
     /// The snapshot that a person asked for failed; the run goes on without it.
-    Failed { reason: String },
+    Failed {
+        reason: String,
+    },
     /// Older snapshots were removed because there are enough newer ones. The ledger still records that they existed.
-    Forgotten { numbers: Vec<u32> },
-    Restored { number: u32 },
+    Forgotten {
+        numbers: Vec<u32>,
+    },
+    Restored {
+        number: u32,
+    },
 }
 
 impl SnapshotEvent {

@@ -9,8 +9,8 @@ use super::state::{Advice, DoneItem, Opening};
 use crate::digest::Digest;
 use crate::event_meta::EventMeta;
 use crate::id::{IdentityId, ProjectId, WorktreeId};
-use crate::notice::NoticeKind;
 use crate::identity::Lineage;
+use crate::notice::NoticeKind;
 use crate::scope::Glob;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

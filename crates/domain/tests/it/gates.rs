@@ -120,7 +120,7 @@ fn c11_however_many_snapshots_there_are_a_run_can_go_back_and_come_to_its_end() 
     world.reviewer().run(RunCommand::Resume).unwrap();
     world.agent().run(RunCommand::Finish { summary: "done".to_owned() }).unwrap();
     world.host_catches_up();
-    assert!(world.run().outputs.is_some());
+    assert!(world.run().host.outputs.is_some());
 }
 
 #[test]
@@ -256,8 +256,8 @@ fn c11_nothing_passes_a_checkpoint_of_a_hosted_run_before_it_is_saved() {
     assert_eq!(world.reviewer().approves().unwrap_err().code(), "not_now");
     world.host_catches_up();
     world.reviewer().approves().unwrap();
-    assert_eq!(world.run().snapshots.len(), 2);
-    assert_eq!(world.run().snapshots[1].gate, Some(1));
+    assert_eq!(world.run().snapshots.kept.len(), 2);
+    assert_eq!(world.run().snapshots.kept[1].gate, Some(1));
 }
 
 #[test]

@@ -115,13 +115,19 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
         K::Host | K::KeepSnapshot | K::Restore | K::Collect => world.governed().just_arrived_at(status),
         K::Settle | K::Charge => {
             let mut world = world.governed().with_run(status);
-            let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call("call".to_owned()), amounts: worth(1) });
+            let hold = RunCommand::Budget(BudgetCommand::Hold {
+                purpose: Purpose::Call("call".to_owned()),
+                amounts: worth(1),
+            });
             world.clockwork().run(hold).expect("there is enough");
             world
         }
         K::FailSnapshot => {
             let mut world = world.governed().with_run(status);
-            world.operator().run(RunCommand::Snapshot(SnapshotCommand::Ask { reason: "to be safe".to_owned() })).expect("a host can");
+            world
+                .operator()
+                .run(RunCommand::Snapshot(SnapshotCommand::Ask { reason: "to be safe".to_owned() }))
+                .expect("a host can");
             world
         }
         K::Wish | K::Grant | K::RejectWish | K::Revoke | K::RevokeOrder => {

@@ -37,13 +37,19 @@ fn spending(usd_micros: u64) -> World {
 #[test]
 fn c12_calls_of_models_are_charged_one_by_one_to_what_is_held_and_the_rest_goes_back() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(50) })).unwrap();
+    world
+        .clockwork()
+        .run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(50) }))
+        .unwrap();
     let calls = vec![model_call(3, 10), model_call(4, 5)];
     world.clockwork().run(RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls })).unwrap();
     let budget = world.run().budget.clone().unwrap();
     assert_eq!((budget.spent.usd_micros, budget.spent.tokens, budget.held().usd_micros), (15, 7, 35));
     assert_eq!(world.ledger.iter().filter(|record| record.kind() == "run.model_called").count(), 2, "one entry each");
-    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("purse"), spent: Amounts::NONE })).unwrap();
+    world
+        .clockwork()
+        .run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }))
+        .unwrap();
     assert_eq!(world.run().budget.as_ref().unwrap().left(Resource::UsdMicros), Some(85));
 }
 
@@ -67,7 +73,10 @@ fn b10_calls_that_are_counted_cost_nothing_and_are_told_whatever_became_of_the_r
 #[test]
 fn r31_a_price_that_was_wrong_is_made_up_for_by_an_entry_of_a_person_and_nothing_is_rewritten() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(50) })).unwrap();
+    world
+        .clockwork()
+        .run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(50) }))
+        .unwrap();
     let charge = RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(3, 10_000)] });
     world.clockwork().run(charge).unwrap();
     assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
@@ -88,7 +97,10 @@ fn r31_a_price_that_was_wrong_is_made_up_for_by_an_entry_of_a_person_and_nothing
 #[test]
 fn c12_a_call_that_took_more_than_was_held_is_charged_all_the_same_and_asked_about() {
     let mut world = spending(100);
-    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(10) })).unwrap();
+    world
+        .clockwork()
+        .run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(10) }))
+        .unwrap();
     let charge = RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 85)] });
     world.clockwork().run(charge).unwrap();
     let gate = world.run().gate.clone().expect("a checkpoint");
@@ -137,7 +149,10 @@ fn c12_a_run_that_used_up_its_budget_and_was_rolled_back_gets_more_and_goes_on()
     world.operator().run(RunCommand::RollBack { to: 0, reason: "start over".to_owned() }).unwrap();
     world.host_catches_up();
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
-    assert_eq!(world.operator().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap_err().code(), "role");
+    assert_eq!(
+        world.operator().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap_err().code(),
+        "role"
+    );
     world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap();
     world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
@@ -158,7 +173,11 @@ fn c12_a_threshold_that_is_crossed_is_a_checkpoint_and_an_empty_budget_a_pause_t
     let mut world = spending(100);
     world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(90) })).unwrap();
     assert_eq!(
-        world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("b"), amounts: worth(11) })).unwrap_err().code(),
+        world
+            .clockwork()
+            .run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("b"), amounts: worth(11) }))
+            .unwrap_err()
+            .code(),
         "budget"
     );
     world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(80) })).unwrap();
@@ -172,8 +191,14 @@ fn c12_a_threshold_that_is_crossed_is_a_checkpoint_and_an_empty_budget_a_pause_t
     world.clockwork().run(RunCommand::RunDry { resource: Resource::UsdMicros }).unwrap();
     assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
-    assert_eq!(world.operator().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap_err().code(), "role");
-    assert_eq!(world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(99) })).unwrap_err().code(), "budget");
+    assert_eq!(
+        world.operator().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap_err().code(),
+        "role"
+    );
+    assert_eq!(
+        world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(99) })).unwrap_err().code(),
+        "budget"
+    );
     world.reviewer().run(RunCommand::Budget(BudgetCommand::Set { allowance: usd(200) })).unwrap();
     world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
@@ -382,8 +407,13 @@ fn chain(length: u8, whole: u64) -> World {
 #[test]
 fn c12_what_is_held_for_calls_when_a_run_is_cancelled_goes_back_exactly_when_they_are_over() {
     let mut world = chain(1, 100);
-    world.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(40) })).unwrap();
-    let charge = |usd_micros| RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, usd_micros)] });
+    world
+        .clockwork()
+        .run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("purse"), amounts: worth(40) }))
+        .unwrap();
+    let charge = |usd_micros| {
+        RunCommand::Call(CallCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, usd_micros)] })
+    };
     world.clockwork().run(charge(7)).unwrap();
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     assert_eq!((left(&world), spent_by_project(&world)), (Some(60), 7), "a call may be under way");
@@ -395,7 +425,10 @@ fn c12_what_is_held_for_calls_when_a_run_is_cancelled_goes_back_exactly_when_the
         (Some(57), 43),
         "and a little more, which was spent all the same"
     );
-    world.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("purse"), spent: Amounts::NONE })).unwrap();
+    world
+        .clockwork()
+        .run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }))
+        .unwrap();
     assert_eq!((left(&world), spent_by_project(&world)), (Some(57), 43));
     let budget = world.projects[&world.project].budget.clone().unwrap();
     assert_eq!(budget.held(), Amounts::NONE);
@@ -631,8 +664,12 @@ fn c12_that_most_of_a_projects_budget_is_used_is_on_the_record_once() {
         world.ceiling = Some(usd(spent).ceiling);
         world.run = run_id(u128::from(spent));
         let mut one = world.executing();
-        one.clockwork().run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(spent) })).unwrap();
-        one.clockwork().run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(spent) })).unwrap();
+        one.clockwork()
+            .run(RunCommand::Budget(BudgetCommand::Hold { purpose: call("a"), amounts: worth(spent) }))
+            .unwrap();
+        one.clockwork()
+            .run(RunCommand::Budget(BudgetCommand::Settle { purpose: call("a"), spent: worth(spent) }))
+            .unwrap();
         one.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
         assert_eq!(told(&one), times, "{spent}");
         world = one;

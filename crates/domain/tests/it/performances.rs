@@ -78,7 +78,7 @@ fn c2_a_policy_that_changes_while_it_waits_for_a_worker_asks_again() {
         assert_eq!(world.worker().leases().unwrap_err().code(), "not_now");
         world.clockwork().rejudges(tier).unwrap();
         assert_eq!(world.status(), becomes, "no policy says yes in a person's place");
-        assert!(world.run().performing.is_empty());
+        assert!(world.run().rehearsal.performing.is_empty());
     }
 }
 
@@ -87,7 +87,7 @@ fn c11_what_was_rehearsed_before_a_rollback_is_never_performed() {
     let mut world = World::new().governed().rehearsing("build and mail it").at_results();
     world.reviewer().performs().unwrap();
     world.operator().run(RunCommand::RollBack { to: 0, reason: "again".to_owned() }).unwrap();
-    assert!(world.run().performing.is_empty());
+    assert!(world.run().rehearsal.performing.is_empty());
     assert_eq!(world.worker().leases().unwrap_err().code(), "run_not_active");
     world.host_catches_up();
     world.reviewer().run(RunCommand::Resume).unwrap();
@@ -123,11 +123,11 @@ fn c7_results_wait_until_what_is_performed_is_over_and_are_looked_at_again() {
 #[test]
 fn c7_what_was_not_started_changes_no_results() {
     let mut world = World::new().governed().rehearsing("build and mail it").at_results();
-    let outputs = world.run().outputs.clone();
+    let outputs = world.run().host.outputs.clone();
     world.reviewer().performs().unwrap();
     world.worker().leases().unwrap();
     world.worker().completes(not_started()).unwrap();
-    assert_eq!((world.run().outputs.clone(), world.run().performed), (outputs, 0));
+    assert_eq!((world.run().host.outputs.clone(), world.run().rehearsal.performed), (outputs, 0));
     assert_eq!(world.run().budget.as_ref().unwrap().held().actions, 0);
 }
 
@@ -135,11 +135,11 @@ fn c7_what_was_not_started_changes_no_results() {
 fn c7_taken_back_or_left_alone_it_is_as_if_nobody_had_asked() {
     let mut world = World::performing("build and mail it");
     world.operator().withdraws().unwrap();
-    assert!(world.run().performing.is_empty());
+    assert!(world.run().rehearsal.performing.is_empty());
     let mut world = World::performing("build and mail it");
     world.wait_ms(2 * DAY_MS);
     world.clockwork().lapses().unwrap();
-    assert_eq!((world.status(), world.run().performing.len()), (ActionStatus::Expired, 0));
+    assert_eq!((world.status(), world.run().rehearsal.performing.len()), (ActionStatus::Expired, 0));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn b8_a_performance_whose_worker_was_lost_waits_for_a_person() {
     world.wait_ms(MINUTE_MS);
     world.clockwork().lapses().unwrap();
     assert_eq!(world.status(), ActionStatus::Interrupted);
-    assert_eq!(world.run().performing.len(), 1, "nobody knows how far it got");
+    assert_eq!(world.run().rehearsal.performing.len(), 1, "nobody knows how far it got");
     let mut retried = world.clone();
     retried.reviewer().resolves(Resolution::Retry).unwrap();
     retried.worker().leases().unwrap();
@@ -198,11 +198,11 @@ fn c12_a_performance_stays_paid_for_when_its_worker_is_lost_before_it_began_and_
 fn c19_what_was_removed_is_forgotten_with_the_results_that_said_so() {
     let mut world = World::new().governed().with_run(RunStatus::PendingExport);
     let run = world.run;
-    world.runs.get_mut(&run).unwrap().removed = vec!["a.txt".to_owned()];
+    world.runs.get_mut(&run).unwrap().host.removed = vec!["a.txt".to_owned()];
     let seen = world.run().review();
     world.reviewer().run(RunCommand::RejectResults { seen, reason: "again".to_owned() }).unwrap();
     let world = world.at_results();
-    assert!(world.run().removed.is_empty());
+    assert!(world.run().host.removed.is_empty());
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_reviewer_who_wants_it_otherwise_gets_another_rehearsal() {
     world.reviewer().performs().unwrap();
     world.second_reviewer().amends("build and mail it").unwrap();
     assert_eq!(world.status(), ActionStatus::Rehearsed);
-    assert!(world.run().performing.is_empty());
+    assert!(world.run().rehearsal.performing.is_empty());
     world.reviewer().performs().unwrap();
     assert_eq!(world.status(), ActionStatus::Approved);
 }

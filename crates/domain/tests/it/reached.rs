@@ -34,7 +34,7 @@ impl World {
 
     /// What a host would report next.
     pub(crate) fn wanted_of_host(&self) -> Option<Kind> {
-        let unhosted = !self.run().hosting.is_external() && self.run().host.is_none();
+        let unhosted = !self.run().hosting.is_external() && self.run().host.worker.is_none();
         match self.run().wanted() {
             Wanted::Running if unhosted && self.run_status() == RunStatus::SpawningSandbox => Some(Kind::Host),
             Wanted::Snapshot { .. } => Some(Kind::KeepSnapshot),

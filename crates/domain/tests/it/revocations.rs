@@ -133,7 +133,7 @@ fn c2_performance_by_revoked_reviewer_is_void() {
     let mut world = World::performing("build and mail it");
     let by = world.action().vouched_by.and_then(Who::from_id).expect("whoever had it performed");
     revoke(&mut world, by).expect("revoked");
-    assert_eq!((world.status(), world.run().performing.len()), (Status::Rehearsed, 0));
+    assert_eq!((world.status(), world.run().rehearsal.performing.len()), (Status::Rehearsed, 0));
     assert!(because(&world).contains("does not count any more"), "{}", because(&world));
 }
 
@@ -171,7 +171,7 @@ fn b4_orders_and_hosts_of_revoked_reviewer_are_closed() {
     let grant = run_command(&world, RunCommandKind::Grant);
     world.reviewer().run(grant).expect("opened");
     revoke(&mut world, Who::Reviewer).expect("revoked");
-    assert!(world.run().wishes.iter().any(|wish| matches!(wish.answer, Answer::Revoked { .. })));
+    assert!(world.run().network.wishes.iter().any(|wish| matches!(wish.answer, Answer::Revoked { .. })));
 }
 
 #[test]

@@ -57,8 +57,13 @@ fn c11_only_what_was_saved_counts_as_restored_and_only_its_host_can_say_so() {
     let mut world = World::new().governed().executing();
     world.operator().run(back_to(0)).unwrap();
     assert_eq!(world.run().wanted(), Wanted::Restored { number: 0 });
-    let restored =
-        |files: &[u8]| RunCommand::Snapshot(SnapshotCommand::Restore { number: 0, workspace: Digest::of(files), memory: Digest::of(b"memory") });
+    let restored = |files: &[u8]| {
+        RunCommand::Snapshot(SnapshotCommand::Restore {
+            number: 0,
+            workspace: Digest::of(files),
+            memory: Digest::of(b"memory"),
+        })
+    };
     assert_eq!(world.worker().run(restored(b"other files")).unwrap_err().code(), "invalid");
     assert_eq!(world.by(Who::OtherWorker).run(restored(b"files")).unwrap_err().code(), "other_host");
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "not_now");
@@ -102,7 +107,7 @@ fn outputs_outside_of_the_scope_are_never_exported() {
         assert!(refused.code() == "invalid" && refused.to_string().contains("`Makefile`"), "{refused}");
     }
     world.reviewer().run(RunCommand::ApproveResults { seen, chosen: Some([1].into()) }).unwrap();
-    assert_eq!(world.run().exported.as_deref(), Some([1].as_slice()));
+    assert_eq!(world.run().host.exported.as_deref(), Some([1].as_slice()));
 }
 
 #[test]
@@ -117,7 +122,10 @@ fn removals_outside_of_the_scope_are_never_exported() {
         Output { id, path: path.to_owned(), digest, size_bytes, executable }
     };
     let outputs = vec![output(1, "src/lib.rs"), output(2, "src/main.rs")];
-    world.worker().run(RunCommand::Hosting(HostingCommand::Collect { outputs, removed: vec![path.to_owned()] })).unwrap();
+    world
+        .worker()
+        .run(RunCommand::Hosting(HostingCommand::Collect { outputs, removed: vec![path.to_owned()] }))
+        .unwrap();
     let seen = world.run().review();
     for chosen in [None, Some([1, 2].into())] {
         let refused = world.reviewer().run(RunCommand::ApproveResults { seen, chosen }).unwrap_err();
@@ -139,5 +147,5 @@ fn c19_only_chosen_outputs_leave_and_only_by_a_decision_on_exactly_these() {
     let unknown = RunCommand::ApproveResults { seen, chosen: Some([9].into()) };
     assert_eq!(world.reviewer().run(unknown).unwrap_err().code(), "invalid");
     world.reviewer().run(RunCommand::ApproveResults { seen, chosen: Some([].into()) }).unwrap();
-    assert_eq!(world.run().exported.as_deref(), Some([].as_slice()), "nothing leaves, and that is a decision too");
+    assert_eq!(world.run().host.exported.as_deref(), Some([].as_slice()), "nothing leaves, and that is a decision too");
 }

@@ -116,7 +116,10 @@ fn b2_no_command_changes_the_scope_agent_project_or_creator_of_a_run() {
             }
             let now = after.run();
             assert_eq!(now.scope, before.scope, "{} in {name}", trial.label);
-            assert_eq!((now.agent, now.project, now.created_by), (before.agent, before.project, before.created_by));
+            assert_eq!(
+                (now.agent, now.project, now.authors.created_by),
+                (before.agent, before.project, before.authors.created_by)
+            );
             assert_eq!((now.separation, &now.goal), (before.separation, &before.goal));
         }
     }

@@ -20,7 +20,7 @@ fn c11_a_run_is_saved_on_demand_wherever_it_stands_and_goes_on_as_it_was() {
     for status in [RunStatus::Executing, RunStatus::CheckpointReached, RunStatus::Paused] {
         let mut world = World::new().governed().with_run(status);
         let (before, review) = (world.run().wanted(), world.run().review());
-        let next = world.run().snapshots.len().try_into().unwrap();
+        let next = world.run().snapshots.kept.len().try_into().unwrap();
         world.by(Who::Operator).run(ask()).expect("it can be saved");
         assert_eq!((world.run_status(), world.run().wanted()), (status, Wanted::Snapshot { number: next }));
         assert!(matches!(world.reviewer().run(ask()), Err(Refusal::NotNow { .. })), "it is being saved");
@@ -47,14 +47,14 @@ fn c11_however_often_it_is_saved_a_run_is_never_stuck_and_says_where_it_can_go_b
     let mut world = World::new().governed().executing();
     world.operator().run(RunCommand::ReachGate { summary: "look".to_owned() }).expect("a checkpoint");
     world.host_catches_up();
-    let decided = world.run().snapshots.last().unwrap().number;
+    let decided = world.run().snapshots.kept.last().unwrap().number;
     let pass = pass_gate(world.run());
     world.reviewer().run(pass).expect("it goes on");
     for _ in 0..1_100 {
         world.operator().run(ask()).expect("it can be saved");
         world.host_catches_up();
     }
-    let there: Vec<u32> = world.run().snapshots.iter().map(|snapshot| snapshot.number).collect();
+    let there: Vec<u32> = world.run().snapshots.kept.iter().map(|snapshot| snapshot.number).collect();
     assert!(there.len() < 100 && there.starts_with(&[0, decided]), "{there:?}");
     assert_eq!(there.last(), Some(&1_101));
     let kinds: Vec<&str> = world.ledger.iter().map(placet_domain::record::Record::kind).collect();
@@ -83,7 +83,7 @@ fn modified(world: &World, rest: &[&str]) -> RunCommand {
 fn at_a_checkpoint(world: &mut World) -> u32 {
     world.agent().run(RunCommand::ReachGate { summary: "look".to_owned() }).expect("it works");
     world.host_catches_up();
-    world.run().snapshots.last().expect("it is saved").number
+    world.run().snapshots.kept.last().expect("it is saved").number
 }
 
 fn goes_back(world: &mut World, to: u32) {
@@ -160,7 +160,7 @@ fn c11_what_a_person_is_asked_about_is_never_forgotten_however_often_it_is_saved
         world.host_catches_up();
     }
     let at_gate: Vec<u32> =
-        world.run().snapshots.iter().filter(|saved| saved.gate == Some(1)).map(|saved| saved.number).collect();
+        world.run().snapshots.kept.iter().filter(|saved| saved.gate == Some(1)).map(|saved| saved.number).collect();
     assert_eq!(at_gate, [asked_about], "going back to the checkpoint is going back to what was shown");
     world.operator().run(back(asked_about)).expect("it is kept");
 }

@@ -272,7 +272,7 @@ impl World {
         let is_of = |id: RunId| family.iter().any(|run| run.id == id);
         let within_ms = i64::try_from(self.terms.asking.asked_within_ms).unwrap_or(i64::MAX);
         let window = Timestamp::from_unix_ms(self.now.unix_ms().saturating_sub(within_ms));
-        let since = family.iter().filter_map(|run| run.let_ask_at).fold(window, Timestamp::max);
+        let since = family.iter().filter_map(|run| run.asking.let_ask_at).fold(window, Timestamp::max);
         let by_order = |record: &Record| {
             let action = record.about.action.and_then(|id| self.actions.get(&id));
             action.is_some_and(|action| action.approvals.iter().any(|approval| approval.order.is_some()))

@@ -233,7 +233,7 @@ fn after(good: &[Told], kind: &str, world: &World, events: impl IntoIterator<Ite
 
 fn event_of(good: &[Told], kind: &str) -> ActionEvent {
     let told = |record: &Record| if let Event::Action(_, event) = &record.event { Some(event.clone()) } else { None };
-    let found = good.iter().find_map(|(.., record)| told(record).filter(|event| event.kind() == kind));
+    let found = good.iter().find_map(|(.., record)| told(record).filter(|event| event.meta().kind == kind));
     found.unwrap()
 }
 
@@ -268,7 +268,7 @@ fn b4_a_stranger_sees_that_something_was_executed_which_was_over() {
     ];
     for end in ends {
         let told = wrong(after(&good, "action.approved", &world, [end.clone()]));
-        assert_eq!(told, [Wrong::Unapproved; 2], "leased and begun after {}", end.kind());
+        assert_eq!(told, [Wrong::Unapproved; 2], "leased and begun after {}", end.meta().kind);
     }
 }
 

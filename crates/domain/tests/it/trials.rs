@@ -12,7 +12,11 @@ use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Answer, BudgetCommand, CallCommand, CallCount, CallOutcome, HostingCommand, ModelCall, ModelTokens, NetworkCommand, OrderCommand, OrderEvent, Output, Run, RunCommand, RunCommandKind, RunEvent, RunStatus, SnapshotCommand, Wanted};
+use placet_domain::run::{
+    Allowance, Answer, BudgetCommand, CallCommand, CallCount, CallOutcome, HostingCommand, ModelCall, ModelTokens,
+    NetworkCommand, OrderCommand, OrderEvent, Output, Run, RunCommand, RunCommandKind, RunEvent, RunStatus,
+    SnapshotCommand, Wanted,
+};
 
 use crate::orders::extent;
 use crate::people::Who;
@@ -104,17 +108,28 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
             workspace: Digest::of(b"files"),
             memory: Digest::of(b"memory"),
         }),
-        RunCommandKind::Hold => RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) }),
-        RunCommandKind::Settle => RunCommand::Budget(BudgetCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) }),
-        RunCommandKind::CountCalls => RunCommand::Call(CallCommand::Count { counts: vec![call_count(3)] }),
-        RunCommandKind::Charge => {
-            RunCommand::Call(CallCommand::Charge { purpose: Purpose::Call("call".to_owned()), calls: vec![model_call(10, 1)] })
+        RunCommandKind::Hold => {
+            RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) })
         }
-        RunCommandKind::Wish => wish(&format!("host-{}.test", world.run().wishes.len())),
+        RunCommandKind::Settle => {
+            RunCommand::Budget(BudgetCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) })
+        }
+        RunCommandKind::CountCalls => RunCommand::Call(CallCommand::Count { counts: vec![call_count(3)] }),
+        RunCommandKind::Charge => RunCommand::Call(CallCommand::Charge {
+            purpose: Purpose::Call("call".to_owned()),
+            calls: vec![model_call(10, 1)],
+        }),
+        RunCommandKind::Wish => wish(&format!("host-{}.test", world.run().network.wishes.len())),
         RunCommandKind::Grant => grant(world.run()),
-        RunCommandKind::RejectWish => RunCommand::Network(NetworkCommand::Reject { number: first(world.run(), Answer::is_waiting), reason }),
-        RunCommandKind::Revoke => RunCommand::Network(NetworkCommand::Revoke { number: first(world.run(), Answer::is_granted), reason }),
-        RunCommandKind::RevokeOrder => RunCommand::Order(OrderCommand::Revoke { number: standing_order(world.run()), reason }),
+        RunCommandKind::RejectWish => {
+            RunCommand::Network(NetworkCommand::Reject { number: first(world.run(), Answer::is_waiting), reason })
+        }
+        RunCommandKind::Revoke => {
+            RunCommand::Network(NetworkCommand::Revoke { number: first(world.run(), Answer::is_granted), reason })
+        }
+        RunCommandKind::RevokeOrder => {
+            RunCommand::Order(OrderCommand::Revoke { number: standing_order(world.run()), reason })
+        }
         RunCommandKind::RunDry => RunCommand::RunDry { resource: Resource::UsdMicros },
         RunCommandKind::Collect => {
             let output = Output {
@@ -145,12 +160,15 @@ pub(crate) fn pass_gate(run: &Run) -> RunCommand {
 
 /// What the cage of an action wants of this host.
 pub(crate) fn wish(host: &str) -> RunCommand {
-    RunCommand::Network(NetworkCommand::Wish { action: action_id(1), opening: format!("https://{host}/").parse().expect("an opening") })
+    RunCommand::Network(NetworkCommand::Wish {
+        action: action_id(1),
+        opening: format!("https://{host}/").parse().expect("an opening"),
+    })
 }
 
 /// The first wish with such an answer, or a number that no wish has.
 fn first(run: &Run, is_so: fn(&Answer) -> bool) -> u32 {
-    run.wishes.iter().find(|wish| is_so(&wish.answer)).map_or(99, |wish| wish.number)
+    run.network.wishes.iter().find(|wish| is_so(&wish.answer)).map_or(99, |wish| wish.number)
 }
 
 /// The first order that nobody took back, or a number that no order has.
@@ -194,6 +212,7 @@ fn was_ordered(world: &mut World) {
         token: Digest::of(b"token"),
         until: world.now.plus_ms(60_000),
         times: 1,
+        rollbacks: 0,
     });
     let (id, project) = (world.run, world.project);
     let mut loaded = Loaded { run: Some(world.run().clone()), ..Loaded::default() };

@@ -28,7 +28,7 @@ fn c5_what_is_granted_is_open_until_its_end_and_the_scope_stays_as_it_is() {
     assert!(open(&world).is_empty(), "it has an end");
     assert_eq!(world.run().scope, scope);
     world.worker().run(wish("a.test")).unwrap();
-    assert_eq!(world.run().wishes.len(), 2, "what is over may be asked again");
+    assert_eq!(world.run().network.wishes.len(), 2, "what is over may be asked again");
 }
 
 #[test]
@@ -44,9 +44,10 @@ fn c5_what_is_taken_back_or_rejected_is_closed_and_not_asked_again() {
     for host in ["a.test", "b.test"] {
         assert!(matches!(world.worker().run(wish(host)), Err(Refusal::Exists { .. })), "{host}");
     }
-    for again in
-        [RunCommand::Network(NetworkCommand::Revoke { number: 1, reason: reason() }), RunCommand::Network(NetworkCommand::Revoke { number: 2, reason: reason() })]
-    {
+    for again in [
+        RunCommand::Network(NetworkCommand::Revoke { number: 1, reason: reason() }),
+        RunCommand::Network(NetworkCommand::Revoke { number: 2, reason: reason() }),
+    ] {
         assert!(matches!(world.operator().run(again), Err(Refusal::NotNow { .. })));
     }
     assert!(matches!(world.run().wish(2).unwrap().answer, Answer::Rejected { .. }));
@@ -70,7 +71,8 @@ fn an_agent_cannot_flood_whoever_decides() {
         world.worker().run(wish(&format!("host-{number}.test"))).unwrap();
     }
     assert!(matches!(world.worker().run(wish("one-more.test")), Err(Refusal::Invalid { .. })));
-    let network = RunCommand::Network(NetworkCommand::Wish { action: world.action, opening: "10.0.0.0/8".parse().unwrap() });
+    let network =
+        RunCommand::Network(NetworkCommand::Wish { action: world.action, opening: "10.0.0.0/8".parse().unwrap() });
     assert!(matches!(world.worker().run(network), Err(Refusal::Invalid { .. })), "a wish is about one address");
 }
 

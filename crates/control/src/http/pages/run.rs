@@ -10,7 +10,9 @@ use placet_domain::action::ActionStatus;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::id::RunId;
 use placet_domain::project::Separation;
-use placet_domain::run::{Allowance, Answer, Awaits, BudgetCommand, NetworkCommand, Run, RunCommand, RunStatus, SnapshotCommand, self};
+use placet_domain::run::{
+    self, Allowance, Answer, Awaits, BudgetCommand, NetworkCommand, Run, RunCommand, RunStatus, SnapshotCommand,
+};
 use placet_domain::time::Timestamp;
 use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
 use placet_store::{EntryFilter, RunFilter};
@@ -131,8 +133,9 @@ fn moves(caller: &Caller, run: &Run, now: Timestamp) -> Moves {
     let actor = caller.actor();
     let reason = || "asked before it is offered".to_owned();
     let may = |command: RunCommand| run::decide(Some(run), &command, &actor, now).is_ok();
-    let wish =
-        |wanted: fn(&Answer) -> bool| run.network.wishes.iter().find(|wish| wanted(&wish.answer)).map(|wish| wish.number);
+    let wish = |wanted: fn(&Answer) -> bool| {
+        run.network.wishes.iter().find(|wish| wanted(&wish.answer)).map(|wish| wish.number)
+    };
     Moves {
         start: may(RunCommand::Start),
         pause: may(RunCommand::Pause { reason: reason() }),
@@ -314,7 +317,8 @@ pub(super) async fn reject_wish(
     Path((id, number)): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Reject { number, reason: fields.text("reason")? })).await
+    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Reject { number, reason: fields.text("reason")? }))
+        .await
 }
 
 pub(super) async fn revoke(
@@ -322,5 +326,6 @@ pub(super) async fn revoke(
     Path((id, number)): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Revoke { number, reason: fields.text("reason")? })).await
+    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Revoke { number, reason: fields.text("reason")? }))
+        .await
 }

@@ -2,7 +2,7 @@
 
 use placet_domain::identity::{Actor, Identity, Reach, Role};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Answer, Awaits, NetworkCommand, Run, RunCommand, RunStatus, self};
+use placet_domain::run::{self, Answer, Awaits, NetworkCommand, Run, RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
 use placet_pages::{Standing, Still, Viewer};
 use placet_store::{Listed, RunFilter};

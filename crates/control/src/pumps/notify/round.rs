@@ -7,7 +7,7 @@ use placet_domain::identity::Identity;
 use placet_store::{EntryFilter, MOST_ROWS, StoreError};
 
 use crate::app::App;
-use crate::notify::{Absent, Folded, Item, Looked, Looker, Notice, People, Recipient, Route, Subject, NoticeKind};
+use crate::notify::{Absent, Folded, Item, Looked, Looker, Notice, NoticeKind, People, Recipient, Route, Subject};
 
 pub(super) struct Round<'a> {
     app: &'a App,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use placet_control::{Login, RouteParts, Security};
-use placet_domain::notice::NoticeKind;
 use placet_domain::digest::Digest;
+use placet_domain::notice::NoticeKind;
 use placet_wire::api;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;

@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use placet_control::{
-    Backoff, Channel, Chat, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule, Server, What,
+    Backoff, Channel, Chat, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule, Server,
 };
+use placet_domain::notice::NoticeKind;
 use placet_gateway::dial::Dialer;
 use placet_pages::Lang;
 use serde_json::Value;
@@ -28,7 +29,7 @@ const AT_ONCE: Pace = Pace::Soon { gather_ms: 0, rest_ms: 0 };
 fn parts(name: &str, channel: Channel) -> RouteParts {
     RouteParts {
         name: name.parse().unwrap(),
-        what: What::ALL.iter().copied().collect(),
+        what: NoticeKind::ALL.iter().copied().collect(),
         tiers: BTreeSet::new(),
         projects: BTreeSet::new(),
         schedule: Schedule { pace: AT_ONCE, quiet: None },

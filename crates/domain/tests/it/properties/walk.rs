@@ -116,7 +116,7 @@ impl Walk {
             return None;
         }
         let waits = |action: &&ActionState| action.run == run.id && action.status == ActionStatus::Rehearsed;
-        let begun = run.performing.first().copied();
+        let begun = run.rehearsal.performing.first().copied();
         self.world.action = begun.or_else(|| self.world.actions.values().find(waits).map(|action| action.id))?;
         Some(self.usual_for_action(die, other))
     }
@@ -250,7 +250,7 @@ impl Walk {
 
 /// Somebody asks, somebody opens it, somebody closes it again.
 fn usual_for_wishes(world: &World) -> (Who, RunCommandKind) {
-    let wishes = &world.run().wishes;
+    let wishes = &world.run().network.wishes;
     if wishes.iter().any(|wish| wish.answer.is_granted()) {
         return (Who::Operator, RunCommandKind::Revoke);
     }

@@ -7,7 +7,9 @@ use placet_domain::id::RunId;
 use placet_domain::identity::{Actor, Reach, Role};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, BudgetCommand, Hosting, HostingCommand, Launch, Run, RunCommand, RunStatus, SnapshotCommand, Wanted};
+use placet_domain::run::{
+    Allowance, BudgetCommand, Hosting, HostingCommand, Launch, Run, RunCommand, RunStatus, SnapshotCommand, Wanted,
+};
 use placet_store::{Store, SubmitError};
 
 use crate::world::{Ground, World, asking, by, founding, new_run, register, submit};
@@ -35,7 +37,10 @@ pub(super) async fn c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten
     give(&world, Ceiling::at(usd(10))).await;
     let asks = (0..1_000).map(|number| {
         let (store, id) = (world.store.clone(), world.run.id);
-        let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: usd(1) });
+        let hold = RunCommand::Budget(BudgetCommand::Hold {
+            purpose: Purpose::Call(format!("call-{number}")),
+            amounts: usd(1),
+        });
         tokio::spawn(async move { ask(&store, Actor::Runtime, id, hold).await })
     });
     let mut got = 0;
@@ -63,7 +68,14 @@ pub(super) async fn c12_what_is_held_and_spent_changes_nothing_else_and_everythi
     assert_eq!(before, world.store.size(), "a budget is more than an amount");
     let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: purpose.clone(), amounts: usd(1) });
     ask(&world.store, Actor::Runtime, world.run.id, hold).await.unwrap();
-    ask(&world.store, Actor::Runtime, world.run.id, RunCommand::Budget(BudgetCommand::Settle { purpose, spent: usd(1) })).await.unwrap();
+    ask(
+        &world.store,
+        Actor::Runtime,
+        world.run.id,
+        RunCommand::Budget(BudgetCommand::Settle { purpose, spent: usd(1) }),
+    )
+    .await
+    .unwrap();
     assert_eq!((world.store.moved(), world.store.size()), (before, before + 2));
     let pause = RunCommand::Pause { reason: "look at it".to_owned() };
     ask(&world.store, by(&world.reviewers[0]), world.run.id, pause).await.unwrap();
@@ -95,7 +107,10 @@ pub(super) async fn c12_a_run_that_holds_too_much_at_once_blocks_nobody_else<G: 
     give(&world, Ceiling { usd_micros: Some(1), ..Ceiling::default() }).await;
     let holds = (0..2_000).map(|number| {
         let (store, id) = (world.store.clone(), world.run.id);
-        let hold = RunCommand::Budget(BudgetCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: Amounts::NONE });
+        let hold = RunCommand::Budget(BudgetCommand::Hold {
+            purpose: Purpose::Call(format!("call-{number}")),
+            amounts: Amounts::NONE,
+        });
         tokio::spawn(async move { ask(&store, Actor::Runtime, id, hold).await })
     });
     for held in holds.collect::<Vec<_>>() {
@@ -165,7 +180,8 @@ pub(super) async fn c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nob
     ask(store, by(&world.worker), id, RunCommand::Hosting(HostingCommand::Host)).await.unwrap();
     assert_eq!((wanting(&world.worker).await, wanting(&other).await), (vec![id], vec![]));
     let (workspace, memory) = (Digest::of(b"files"), Digest::of(b"memory"));
-    let saved = |number| RunCommand::Snapshot(SnapshotCommand::Keep { number, workspace, memory, files: 1, size_bytes: 1 });
+    let saved =
+        |number| RunCommand::Snapshot(SnapshotCommand::Keep { number, workspace, memory, files: 1, size_bytes: 1 });
     ask(store, by(&world.worker), id, saved(0)).await.unwrap();
     let run = ask(store, by(&world.agent), id, RunCommand::Attach).await.unwrap();
     let hosted = World { run, ..world.clone() };
@@ -175,7 +191,9 @@ pub(super) async fn c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nob
     let run = ask(store, by(&world.operator), id, back).await.unwrap();
     assert_eq!(run.wanted(), Wanted::Restored { number: 0 });
     assert_eq!(store.void(10).await.unwrap(), [(id, action.id)]);
-    ask(store, by(&world.worker), id, RunCommand::Snapshot(SnapshotCommand::Restore { number: 0, workspace, memory })).await.unwrap();
+    ask(store, by(&world.worker), id, RunCommand::Snapshot(SnapshotCommand::Restore { number: 0, workspace, memory }))
+        .await
+        .unwrap();
     ask(store, by(&world.reviewers[0]), id, RunCommand::Resume).await.unwrap();
     assert_eq!(hosted.lease(&world.worker).await, None, "it is from before");
     assert_eq!(store.check_projections().await.unwrap(), []);
