@@ -170,7 +170,7 @@ mod tests {
     const CHANGE: &str = include_str!("../../domain/src/run/change.rs");
     const FOLLOW: &str = include_str!("../../domain/src/run/follow.rs");
     const ASKING: &str = include_str!("../../domain/src/run/asking.rs");
-    const ORDER: &str = include_str!("../../domain/src/run/order.rs");
+    const ORDER: &str = include_str!("../../domain/src/run/orders.rs");
     const KEEPER: &str = include_str!("../../worker/src/host/keeper.rs");
     const EVIDENCE: &str = include_str!("../../domain/src/evidence.rs");
     const LAW: &str = include_str!("../../domain/src/policy/law.rs");
