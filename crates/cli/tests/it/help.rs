@@ -30,7 +30,7 @@ fn walk(path: &[String], seen: &mut Vec<(Vec<String>, String)>) {
     seen.push((path.to_vec(), text));
 }
 
-fn every_help() -> Vec<(Vec<String>, String)> {
+pub(crate) fn every_help() -> Vec<(Vec<String>, String)> {
     let mut seen = Vec::new();
     walk(&[], &mut seen);
     seen

@@ -1,12 +1,11 @@
-//! The rules of the house that a machine can check: which crate may know which, how many packages there are, and that
-//! every promise names a test that exists.
+//! The rules of the house that a machine can check: which crate may know which, how many packages there are, what source
+//! files contain. `documents` checks the documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
-use placet_domain::headline::headline;
 
 /// Which of our crates each crate may use. What is not listed is forbidden: the arrows are the trust boundaries.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -64,7 +63,7 @@ const IMPURE: &[&str] = &["tokio", "rusqlite", "reqwest", "axum", "getrandom", "
 /// Maximum number of packages that are compiled on Linux. A lean build is a promise to everybody who builds Placet.
 const MOST_PACKAGES: usize = 400;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
@@ -133,37 +132,10 @@ fn sources(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-fn all_sources() -> Vec<(PathBuf, String)> {
+pub(crate) fn all_sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     sources(&root().join("crates"), &mut found);
     found
-}
-
-#[test]
-fn every_promise_names_a_test_that_exists_or_says_pending() {
-    let text = fs::read_to_string(root().join("docs/PROMISES.md")).unwrap();
-    let sources: String = all_sources().into_iter().map(|(_, text)| text).collect();
-    let rows: Vec<Vec<&str>> = text
-        .lines()
-        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>())
-        .filter(|cells| cells[0].strip_prefix('P').is_some_and(|number| number.parse::<u32>().is_ok()))
-        .collect();
-    assert!(rows.len() >= 20, "the table of promises was found");
-    let mut numbers = BTreeSet::new();
-    for cells in rows {
-        assert!(numbers.insert(cells[0]), "{} is promised twice", cells[0]);
-        let keeper = cells.last().unwrap();
-        if keeper.contains("*pending") {
-            continue;
-        }
-        let names: Vec<&str> =
-            keeper.split('`').skip(1).step_by(2).filter_map(|path| path.rsplit("::").next()).collect();
-        assert!(!names.is_empty(), "{} names no test: {keeper}", cells[0]);
-        for name in names {
-            let written = ["(", "<"].iter().any(|next| sources.contains(&format!("fn {name}{next}")));
-            assert!(written, "{} names `{name}`, which does not exist", cells[0]);
-        }
-    }
 }
 
 #[test]
@@ -181,35 +153,4 @@ fn unsafe_code_lives_in_the_sandbox_alone() {
         let uses = text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
         assert!(!uses || in_sandbox || path.ends_with("tests/it/house.rs"), "{} uses unsafe code", path.display());
     }
-}
-
-/// The families of what happens in runs. Others are seen in one where it moves money or credentials.
-const OF_RUNS: &[&str] = &["run", "action", "job", "permit", "evidence", "refused"];
-
-/// Every kind of entry, as the sources name them: the arms of `kind`, each a family and a name.
-fn kinds() -> BTreeSet<String> {
-    let of_domain = all_sources().into_iter().filter(|(path, _)| path.starts_with(root().join("crates/domain/src")));
-    let lines: Vec<String> =
-        of_domain.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    let arms = lines.iter().filter_map(|line| line.split_once(" => \"")?.1.strip_suffix("\","));
-    let named = arms.filter(|name| {
-        let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        name.split_once('.').is_some_and(|(family, rest)| word(family) && word(rest))
-    });
-    named.map(str::to_owned).chain(["refused".to_owned()]).collect()
-}
-
-#[test]
-fn c13_every_kind_of_entry_has_a_headline_of_its_own_and_stands_in_the_table() {
-    let kinds = kinds();
-    assert!(kinds.len() > 80, "the kinds were found: {kinds:?}");
-    let names: BTreeSet<_> = kinds.iter().map(|kind| headline(kind)).collect();
-    assert_eq!(names.len(), kinds.len(), "no two kinds have the same headline");
-    let api = fs::read_to_string(root().join("docs/api.md")).unwrap();
-    let is_row = |line: &&str| line.starts_with("| `") && line.matches('`').count() == 4 && line.contains("` | `");
-    let table = api.split("## Following a run").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
-    let written: Vec<&str> = table.lines().filter(is_row).collect();
-    let told = kinds.iter().filter(|kind| OF_RUNS.contains(&kind.split('.').next().unwrap()));
-    let meant: Vec<String> = told.map(|kind| format!("| `{}` | `{kind}` |", headline(kind))).collect();
-    assert_eq!(written, meant, "the table in docs/api.md is\n{}", meant.join("\n"));
 }

@@ -19,6 +19,7 @@ mod crash;
 mod credentials;
 mod deciding;
 mod demo;
+mod documents;
 mod exit_codes;
 mod full_disk;
 mod governed;
