@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use placet_domain::headline::headline;
 
 use crate::help::every_help;
 use crate::house::{all_sources, root};
-use crate::support::{Said, World};
+use crate::support::{Process, Said, World, placet};
 
 /// Promises for a user to read, no more than one can read.
 const PROMISES: std::ops::RangeInclusive<usize> = 60..=100;
@@ -258,4 +259,12 @@ fn examples_accept_a_real_export_and_no_other() {
     let shorter = head.replacen(&format!("\n{size}\n"), &format!("\n{}\n", size - 1), 1);
     world.write("export/checkpoint", shorter);
     python(&world, "check_export.py", "export").exits(1);
+}
+
+#[test]
+fn example_answers_are_served() {
+    let answers = root().join("docs/examples/answers.toml");
+    let playing = Process::start(placet().args(["model", "script"]).arg(answers));
+    playing.line(Duration::from_secs(20), |line| line.starts_with("serving "));
+    playing.kill();
 }
