@@ -19,7 +19,7 @@ use placet_domain::permit::{PermitSigner, PermitVerifier};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::Tools;
 use placet_domain::retention::{Days, Retention};
-use placet_gateway::egress::Team;
+use placet_egress::Team;
 use placet_ledger::SigningKey;
 use placet_sandbox::Profiles;
 use placet_wire::Token;
@@ -247,12 +247,12 @@ impl Home {
     }
 
     /// Which language models agents may call, if this home says anything about it.
-    pub(crate) fn gateway(&self) -> Result<Option<placet_gateway::llm::config::Settings>, CliError> {
+    pub(crate) fn gateway(&self) -> Result<Option<placet_llm::config::Settings>, CliError> {
         let path = self.dir.join("gateway.toml");
         if !path.exists() {
             return Ok(None);
         }
-        let read = placet_gateway::llm::config::Settings::read(&read(&path)?);
+        let read = placet_llm::config::Settings::read(&read(&path)?);
         read.map(Some).map_err(|problems| CliError::usage(format!("`{}`: {problems}", path.display())))
     }
 

@@ -13,7 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use placet_gateway::Patient;
+use placet_dial::WriteTimeout;
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt as _;
 
@@ -48,7 +48,7 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits
         let _ = socket.set_nodelay(true);
         // A connection that is already closed has no local address.
         let Ok(address) = socket.local_addr() else { continue };
-        let socket = Patient::new(socket, Duration::from_millis(limits.unread_ms));
+        let socket = WriteTimeout::new(socket, Duration::from_millis(limits.unread_ms));
         serve(
             &http,
             socket,
@@ -94,7 +94,7 @@ fn http(limits: &Limits) -> http1::Builder {
 
 fn serve(
     http: &http1::Builder,
-    socket: Patient<TcpStream>,
+    socket: WriteTimeout<TcpStream>,
     place: Place,
     (router, arrived): (Router, ArrivedAt),
     graceful: &GracefulShutdown,

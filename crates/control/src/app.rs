@@ -113,7 +113,7 @@ pub struct Settings {
     /// How people are told that something waits for them.
     pub notify: Routes,
     /// Which language models agents may call through this control plane, and how; none, if nothing is said.
-    pub models: Option<placet_gateway::llm::config::Settings>,
+    pub models: Option<placet_llm::config::Settings>,
     /// Where traces of runs and metrics go, if anybody collects them.
     pub collector: Option<Collector>,
     pub metrics_every: MetricsEvery,

@@ -50,6 +50,6 @@ pub use public_url::{BadPublicUrl, PublicUrl};
 pub use server::{Serving, serve, serve_briefly};
 pub use stop_socket::{StopError, stop_by_socket};
 pub use webhook::{
-    Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,
-    TargetUrl,
+    Backoff, BadHooks, BadSecret, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook, TargetUrl,
+    TargetUrlError,
 };

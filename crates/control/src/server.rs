@@ -6,7 +6,7 @@ use std::time::Duration;
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Role};
-use placet_gateway::llm::upstream::OpenError;
+use placet_llm::upstream::OpenError;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

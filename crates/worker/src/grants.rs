@@ -8,8 +8,8 @@ use placet_domain::id::ActionId;
 use placet_domain::permit::{PermitVerifier, Slip};
 use placet_domain::proposal::{Method, Opening};
 use placet_domain::time::Timestamp;
-use placet_gateway::egress::rules::{Rule, Speaks};
-use placet_gateway::egress::{Rules, Wish};
+use placet_egress::rules::{Rule, Speaks};
+use placet_egress::{Rules, Wish};
 use placet_wire::ClientError;
 use placet_wire::api::{NetworkQuery, NetworkView};
 

@@ -8,7 +8,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::permit::PermitVerifier;
 use placet_domain::proposal::Cages;
-use placet_gateway::egress::{Limits, Team};
+use placet_egress::{Limits, Team};
 use placet_sandbox::{Profile, Profiles};
 use placet_wire::api::{IdentityView, Job};
 use placet_wire::{Client, ClientError};

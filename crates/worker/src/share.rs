@@ -3,7 +3,7 @@
 //! Each has the same share, whether the others use theirs or not: what one of them opens is never at the cost of a neighbour, of
 //! heartbeats or of the next cage. The limit is this process's own; raising it is for whoever starts the worker.
 
-use placet_gateway::egress::Limits;
+use placet_egress::Limits;
 use rustix::process::{Resource, getrlimit};
 
 /// A connection takes two descriptors, one to the cage and one to its host; and half of all are for everything else: cages and their

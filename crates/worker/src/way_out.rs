@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use placet_domain::evidence::Traffic;
 use placet_domain::proposal::ActionSpec;
-use placet_gateway::egress;
-use placet_gateway::egress::tls::TlsError;
-use placet_gateway::egress::{
+use placet_egress::tls::TlsError;
+use placet_egress::{
     Decision, Egress, EgressRecord, Established, FOLDER, Limits, Live, NotKept, NotPutIn, Outfit, Rules, Sink, Team,
     Wish,
 };
@@ -227,7 +226,7 @@ async fn serve(door: TcpListener, egress: Arc<Egress>, mut stopped: oneshot::Rec
     loop {
         tokio::select! {
             _ = &mut stopped => break,
-            accepted = egress::accept(&door, &egress) => drop(open.spawn(accepted.serve())),
+            accepted = placet_egress::accept(&door, &egress) => drop(open.spawn(accepted.serve())),
             Some(_) = open.join_next(), if !open.is_empty() => {}
         }
     }

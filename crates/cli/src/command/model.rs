@@ -4,8 +4,8 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use placet_gateway::llm::upstream::UpstreamSettings;
-use placet_gateway::model_script::{self, Script};
+use placet_llm::model_script::{self, Script};
+use placet_llm::upstream::UpstreamSettings;
 use tokio::net::TcpListener;
 
 use super::serve::told_to_stop;

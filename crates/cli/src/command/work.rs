@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use placet_gateway::egress::Team;
+use placet_egress::Team;
 use placet_sandbox::{HostReport, LeastTier, Profiles, Tier};
 use placet_seal::Key;
 use placet_worker::{HostConfig, Worker, WorkerConfig};

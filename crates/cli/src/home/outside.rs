@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use placet_control::{HookSecret, TargetUrl};
+use placet_dial::Dialer;
 use placet_domain::scope::Network;
-use placet_gateway::dial::Dialer;
 
 use super::read_private;
 use crate::error::{CliError, Code};

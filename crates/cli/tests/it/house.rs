@@ -16,14 +16,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-secrets", &[]),
     ("placet-workspace", &["placet-seal"]),
     ("placet-wire", &["placet-domain"]),
-    ("placet-gateway", &["placet-domain"]),
+    ("placet-dial", &["placet-domain"]),
+    ("placet-egress", &["placet-dial", "placet-domain"]),
+    ("placet-llm", &["placet-dial", "placet-domain"]),
     ("placet-store", &["placet-domain", "placet-ledger", "placet-seal"]),
     (
         "placet-control",
         &[
+            "placet-dial",
             "placet-domain",
-            "placet-gateway",
             "placet-ledger",
+            "placet-llm",
             "placet-pages",
             "placet-secrets",
             "placet-store",
@@ -33,7 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-pages", &["placet-domain", "placet-wire"]),
     (
         "placet-worker",
-        &["placet-domain", "placet-gateway", "placet-sandbox", "placet-seal", "placet-wire", "placet-workspace"],
+        &["placet-domain", "placet-egress", "placet-sandbox", "placet-seal", "placet-wire", "placet-workspace"],
     ),
     ("placet-agent", &["placet-domain", "placet-wire"]),
     ("placet-worktree", &["placet-domain", "placet-sandbox", "placet-secrets", "placet-wire", "placet-workspace"]),
@@ -42,9 +45,11 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "placet-agent",
             "placet-control",
+            "placet-dial",
             "placet-domain",
-            "placet-gateway",
+            "placet-egress",
             "placet-ledger",
+            "placet-llm",
             "placet-sandbox",
             "placet-seal",
             "placet-secrets",
@@ -55,6 +60,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "placet-worktree",
         ],
     ),
+    ("placet-testkit", &[]),
 ];
 
 /// Crates that make the pure core impure: IO, clocks, randomness, threads, network.
@@ -134,7 +140,9 @@ fn sources(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
 
 pub(crate) fn all_sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    sources(&root().join("crates"), &mut found);
+    for folder in ["crates", "dev"] {
+        sources(&root().join(folder), &mut found);
+    }
     found
 }
 

@@ -9,9 +9,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use placet_gateway::egress::Rule;
-use placet_gateway::egress::rules::Speaks;
-use placet_gateway::egress::tls::Issuer;
+use placet_egress::Rule;
+use placet_egress::rules::Speaks;
+use placet_egress::tls::Issuer;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;

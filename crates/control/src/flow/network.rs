@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use placet_dial::address::classify_address;
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::canonical;
 use placet_domain::catalogue::NetworkUse;
@@ -20,7 +21,6 @@ use placet_domain::refusal::Refusal;
 use placet_domain::run::{NetworkCommand, Run, RunCommand, Wish};
 use placet_domain::scope::{Place, Scope, Target, TargetRule};
 use placet_domain::time::Timestamp;
-use placet_gateway::egress::address;
 use placet_wire::api::NetworkQuery;
 
 use super::propose::seal;
@@ -200,7 +200,7 @@ fn widened(scope: &Scope, opening: &Opening) -> Scope {
 fn is_special(opening: &Opening) -> bool {
     match opening.to() {
         TargetRule::Within(Target::Url(url)) => match url.authority().place() {
-            Place::At(address) => address::special(*address).is_some(),
+            Place::At(address) => classify_address(*address).is_some(),
             Place::Named(_) => false,
         },
         TargetRule::Within(Target::Network(_)) => true,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use placet_domain::budget::{Amounts, Ceiling, Purpose};
 use placet_domain::id::RunId;
-use placet_gateway::llm::purse::{Allotment, Draw};
+use placet_llm::purse::{Allotment, Draw};
 use tokio::sync::Notify;
 
 /// What every name of a part begins with, so that what a crash left held is found again.

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::run::{Run, RunStatus};
-use placet_gateway::llm::key::{CallScope, KeyRefusal, Keys, VirtualKey};
-use placet_gateway::llm::models::{Models, Pattern};
+use placet_llm::key::{CallScope, KeyRefusal, Keys, VirtualKey};
+use placet_llm::models::{Models, Pattern};
 use placet_store::{MOST_ROWS, RunFilter};
 
 use crate::app::App;

@@ -27,9 +27,9 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use http_body_util::BodyExt as _;
-use placet_gateway::llm::Gateway;
-use placet_gateway::llm::config::Settings;
-use placet_gateway::llm::upstream::OpenError;
+use placet_llm::Gateway;
+use placet_llm::config::Settings;
+use placet_llm::upstream::OpenError;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 

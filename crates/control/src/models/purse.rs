@@ -12,8 +12,8 @@ use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{BudgetCommand, ModelCall, RunCommand};
-use placet_gateway::llm::purse::{Draw, NotDrawn, Purse, Unclaimed};
-use placet_gateway::llm::words::Words;
+use placet_llm::purse::{Draw, NotDrawn, Purse, Unclaimed};
+use placet_llm::words::Words;
 use tokio::sync::{Notify, mpsc};
 
 use super::account::{Account, Rest, new_purpose};

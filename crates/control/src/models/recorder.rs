@@ -11,7 +11,7 @@ use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{BudgetCommand, CallCommand, KeptWords, ModelCall, Run, RunCommand};
-use placet_gateway::llm::words::Words;
+use placet_llm::words::Words;
 use placet_store::{MOST_ROWS, RunFilter};
 use tokio::sync::mpsc;
 

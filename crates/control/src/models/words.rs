@@ -5,7 +5,7 @@
 //! cannot be read, is left out: nobody could say whether there is a secret in it.
 
 use placet_domain::run::ModelCall;
-use placet_gateway::llm::words::{BEYOND_BYTES, Text, Words};
+use placet_llm::words::{BEYOND_BYTES, Text, Words};
 use placet_secrets::Scanner;
 use serde_json::{Value, json};
 

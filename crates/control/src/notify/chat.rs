@@ -3,7 +3,7 @@
 //! `text` is what Mattermost and previews show, `blocks` what Slack does. In blocks everything is plain text, where nothing is markup; in
 //! `text` there is no character left in words of others that would be. There is no button that decides: a link leads to the page.
 
-use placet_gateway::dial::{Dialer, TargetUrl};
+use placet_dial::{Dialer, TargetUrl};
 use serde_json::{Value, json};
 
 use super::channel::Told;

@@ -2,8 +2,8 @@
 //!
 //! It gets what a chat gets, in words that were made harmless, and nothing that a chat does not get.
 
+use placet_dial::{Dialer, TargetUrl};
 use placet_domain::canonical;
-use placet_gateway::dial::{Dialer, TargetUrl};
 use serde_json::json;
 
 use super::channel::Told;

@@ -170,8 +170,8 @@ impl Routes {
 
 #[cfg(test)]
 mod tests {
+    use placet_dial::Dialer;
     use placet_domain::id::RunId;
-    use placet_gateway::dial::Dialer;
 
     use super::super::{Chat, Subject};
     use super::*;

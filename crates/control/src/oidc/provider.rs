@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use form_urlencoded::{Serializer, byte_serialize};
+use placet_dial::{Dialer, DialerSetupError, FetchError, FetchRequest, TargetUrl, TargetUrlError};
 use placet_domain::oidc::{BadPeople, Expected, Keys, KnownPeople, KnownPerson, TokenFlaw, Vouched, verify};
 use placet_domain::scope::Network;
 use placet_domain::time::Timestamp;
-use placet_gateway::dial::{Ask, BadUrl, Dialer, NoDialer, NotFetched, TargetUrl};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
@@ -42,7 +42,7 @@ pub struct ProviderSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum BadProvider {
     #[error("the issuer: {0}")]
-    Issuer(#[from] BadUrl),
+    Issuer(#[from] TargetUrlError),
     #[error("`{0}` does not end as an issuer is written: without a query")]
     Query(String),
     #[error("`client_id` and the client secret must not be empty")]
@@ -50,14 +50,14 @@ pub enum BadProvider {
     #[error(transparent)]
     People(#[from] BadPeople),
     #[error(transparent)]
-    Dialer(#[from] NoDialer),
+    Dialer(#[from] DialerSetupError),
 }
 
 /// Why nobody was let in.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotSignedOn {
     #[error("the provider: {0}")]
-    Fetched(#[from] NotFetched),
+    Fetched(#[from] FetchError),
     #[error("what the provider publishes cannot be read, or is not about itself")]
     Published,
     #[error("what the provider answered cannot be read")]
@@ -196,7 +196,7 @@ impl Provider {
             ("redirect_uri", back.redirect_uri),
             ("code_verifier", &trip.verifier()),
         ]);
-        let ask = Ask::Form { body, authorization: self.authorization() };
+        let ask = FetchRequest::Form { body, authorization: self.authorization() };
         let answer = self.dialer.fetch(to, ask).await?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|_| NotSignedOn::Answer)?;
         Ok(answer.id_token)
@@ -224,7 +224,7 @@ impl Provider {
 
     /// The document at the issuer's own address, about itself; a provider over TLS names no address without.
     async fn discover(&self) -> Result<Published, NotSignedOn> {
-        let document = self.dialer.fetch(&self.discovery, Ask::Document).await?;
+        let document = self.dialer.fetch(&self.discovery, FetchRequest::Document).await?;
         let said: Discovery = serde_json::from_slice(&document).map_err(|_| NotSignedOn::Published)?;
         if said.issuer != self.issuer {
             return Err(NotSignedOn::Published);
@@ -247,7 +247,7 @@ impl Provider {
     }
 
     async fn keys(&self, jwks: &TargetUrl) -> Result<Keys, NotSignedOn> {
-        let keys = self.dialer.fetch(jwks, Ask::Document).await?;
+        let keys = self.dialer.fetch(jwks, FetchRequest::Document).await?;
         Keys::read(&keys).map_err(|_| NotSignedOn::Published)
     }
 

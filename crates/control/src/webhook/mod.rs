@@ -10,7 +10,7 @@ mod send;
 
 pub use incoming::IncomingHook;
 pub use outgoing::{EventPattern, OutgoingHook};
-pub use placet_gateway::dial::{BadUrl, TargetUrl};
+pub use placet_dial::{TargetUrl, TargetUrlError};
 pub(crate) use secret::{Attempt, WINDOW_S};
 pub use secret::{BadSecret, HookSecret};
 pub(crate) use send::{Delivered, judged, post_signed};

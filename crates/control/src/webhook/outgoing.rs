@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use placet_gateway::dial::{Dialer, TargetUrl};
+use placet_dial::{Dialer, TargetUrl};
 
 use super::{BadHooks, HookName, HookSecret};
 

@@ -4,7 +4,7 @@
 //! answers is its status; nothing else of it is kept.
 
 use axum::http::StatusCode;
-use placet_gateway::dial::{Dialer, TargetUrl};
+use placet_dial::{Dialer, TargetUrl};
 
 use super::{Attempt, HookSecret};
 

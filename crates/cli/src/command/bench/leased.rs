@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use placet_domain::action::ActionStatus;
 use placet_domain::identity::Role;
-use placet_gateway::egress::Team;
+use placet_egress::Team;
 use placet_sandbox::Profiles;
 use placet_wire::api::{ActionDetail, ActionView};
 use placet_worker::{Worker, WorkerConfig};

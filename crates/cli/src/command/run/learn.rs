@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use placet_domain::proposal::Opening;
 use placet_domain::scope::{Authority, Place, Target, TargetRule};
-use placet_gateway::egress::learn::learn;
-use placet_gateway::egress::rules::{PathRule, RuleDraft, Speaks};
-use placet_gateway::egress::{EgressRecord, Rules};
+use placet_egress::learn::learn;
+use placet_egress::rules::{PathRule, RuleDraft, Speaks};
+use placet_egress::{EgressRecord, Rules};
 use placet_wire::Client;
 use placet_wire::api::RunView;
 use serde::{Deserialize, Serialize};

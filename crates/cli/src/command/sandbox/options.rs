@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use placet_domain::scope::TargetRule;
-use placet_gateway::egress::Settings;
+use placet_egress::Settings;
 use placet_sandbox::{
     LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, Rules, SandboxError, WORKSPACE, host_risks,
 };

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use placet_dial::KeySource;
 use placet_domain::scope::{BadTarget, Network, Target, TargetRule};
-use placet_gateway::KeySource;
-use placet_gateway::egress::credential::{CredentialSettings, Put};
-use placet_gateway::egress::rules::{Credential, CredentialName, RuleDraft, Speaks};
-use placet_gateway::egress::{Rule, Settings};
+use placet_egress::credential::{CredentialSettings, Put};
+use placet_egress::rules::{Credential, CredentialName, RuleDraft, Speaks};
+use placet_egress::{Rule, Settings};
 
 use crate::error::CliError;
 

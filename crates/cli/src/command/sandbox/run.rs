@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use placet_gateway::egress::EgressRecord;
+use placet_egress::EgressRecord;
 use placet_sandbox::{Exit, Killer, Launcher, LimitKind, LimitName, Outcome, Output, Running, Usage};
 use serde::Serialize;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use placet_gateway::egress::tls::Roots;
-use placet_gateway::egress::{
+use placet_dial::Roots;
+use placet_egress::{
     Decision, Egress, EgressRecord, FOLDER, Live, NotKept, Outfit, Rules, Settings, Sink, Wish, accept,
 };
 use placet_sandbox::{Request, Running};

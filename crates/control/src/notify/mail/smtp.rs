@@ -7,8 +7,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use placet_dial::{Connection, Dialer};
 use placet_domain::scope::{Authority, Place};
-use placet_gateway::dial::{Dialer, Line};
 use zeroize::Zeroizing;
 
 use super::super::channel::{Effort, Told};
@@ -154,7 +154,7 @@ impl Server {
         Ok(talk)
     }
 
-    async fn secured(&self, line: Line) -> Result<Line, Trouble> {
+    async fn secured(&self, line: Connection) -> Result<Connection, Trouble> {
         self.dialer.secure(line, self.to.place()).await.map_err(Trouble::passing)
     }
 }

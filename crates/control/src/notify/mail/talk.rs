@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use placet_gateway::dial::Line;
+use placet_dial::Connection;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use zeroize::Zeroizing;
 
@@ -67,13 +67,13 @@ impl Answer {
 
 /// One conversation.
 pub(super) struct Talk {
-    line: Line,
+    line: Connection,
     unread: Vec<u8>,
     offered: Vec<String>,
 }
 
 impl Talk {
-    pub(super) fn over(line: Line) -> Self {
+    pub(super) fn over(line: Connection) -> Self {
         Self { line, unread: Vec::new(), offered: Vec::new() }
     }
 
@@ -82,7 +82,7 @@ impl Talk {
         !self.unread.is_empty()
     }
 
-    pub(super) fn into_line(self) -> Line {
+    pub(super) fn into_line(self) -> Connection {
         self.line
     }
 

@@ -5,8 +5,8 @@ use placet_control::Settings;
 use placet_domain::budget::Amounts;
 use placet_domain::catalogue::{Catalogue, shipped};
 use placet_domain::digest::Digest;
-use placet_gateway::llm::config::Settings as GatewaySettings;
-use placet_gateway::model_script::{self, Script};
+use placet_llm::config::Settings as GatewaySettings;
+use placet_llm::model_script::{self, Script};
 use placet_wire::api;
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use axum::http::Method;
 use placet_control::Settings;
 use placet_domain::digest::Digest;
 use placet_domain::retention::{Days, Retention};
-use placet_gateway::llm::config::Settings as GatewaySettings;
-use placet_gateway::model_script::{self, Script};
+use placet_llm::config::Settings as GatewaySettings;
+use placet_llm::model_script::{self, Script};
 use placet_wire::api;
 use serde_json::{Value, json};
 

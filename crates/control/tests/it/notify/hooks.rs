@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use placet_control::{Channel, RouteParts, SignedHook};
-use placet_gateway::dial::Dialer;
+use placet_dial::Dialer;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 

@@ -5,11 +5,12 @@ use std::time::Duration;
 use placet_control::{Login, RouteParts, Security};
 use placet_domain::digest::Digest;
 use placet_domain::notice::NoticeKind;
+use placet_testkit::tls::CertificateLab;
 use placet_wire::api;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::post_office::{Lab, PostOffice, dialer};
+use super::post_office::{PostOffice, dialer};
 use super::room::Room;
 use super::{telling, to_people, to_room};
 use crate::moves::{opening, scan};
@@ -166,7 +167,7 @@ async fn a13_a_name_that_was_given_again_gets_nothing_of_another_by_duties_and_a
 
 #[tokio::test]
 async fn b12_letters_and_the_password_go_inside_of_tls() {
-    let lab = Lab::new();
+    let lab = CertificateLab::new();
     for (tls, security) in [("starttls", Security::StartTls), ("implicit", Security::Implicit)] {
         let login_wanted = json!({ "user": "placet", "password": "open sesame" });
         // aiosmtpd offers a login inside of implicit TLS only where it is told that it need not see TLS begin.
@@ -187,7 +188,7 @@ async fn b12_letters_and_the_password_go_inside_of_tls() {
 
 #[tokio::test]
 async fn b12_a_server_that_is_not_believed_or_offers_no_tls_gets_neither_letter_nor_password() {
-    let lab = Lab::new();
+    let lab = CertificateLab::new();
     let office = PostOffice::secure(&lab, "starttls", json!({})).await;
     let stripped = PostOffice::plain().await;
     let (room, nobody) = (Room::open().await, dialer(None));

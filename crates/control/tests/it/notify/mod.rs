@@ -15,8 +15,8 @@ use std::time::Duration;
 use placet_control::{
     Backoff, Channel, Chat, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule, Server,
 };
+use placet_dial::Dialer;
 use placet_domain::notice::NoticeKind;
-use placet_gateway::dial::Dialer;
 use placet_pages::Lang;
 use serde_json::Value;
 

@@ -1,45 +1,20 @@
 //! A real server of mail on a port of its own, and the letters that it took. Certificates are made by openssl.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use placet_control::{Login, Security, Server};
-use placet_gateway::dial::Dialer;
+use placet_dial::Dialer;
+use placet_testkit::tls::CertificateLab;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
 use crate::scenario::PATIENCE;
-
-/// An issuer and a certificate for `localhost`.
-pub(super) struct Lab(tempfile::TempDir);
-
-impl Lab {
-    pub(super) fn new() -> Self {
-        let lab = Self(tempfile::tempdir().unwrap());
-        let new_key = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-        let issuer = ["-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/O=Lab", "-days", "30"];
-        lab.openssl(&[&new_key[..], &issuer].concat());
-        lab.openssl(&[&new_key[..], &["-keyout", "server.key", "-out", "server.csr", "-subj", "/O=Server"]].concat());
-        std::fs::write(lab.path("name"), "subjectAltName=DNS:localhost\n").unwrap();
-        let from = ["x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
-        lab.openssl(&[&from[..], &["-out", "server.pem", "-extfile", "name", "-days", "30"]].concat());
-        lab
-    }
-
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn openssl(&self, arguments: &[&str]) {
-        let done = std::process::Command::new("openssl").current_dir(self.0.path()).args(arguments).output().unwrap();
-        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-    }
-}
 
 /// Calls loopback, and believes the file and nobody else, or everybody's issuers.
 pub(super) fn dialer(ca_file: Option<&Path>) -> Dialer {
@@ -113,8 +88,9 @@ impl PostOffice {
         Self::open(&json!({ "tls": "none" })).await
     }
 
-    pub(super) async fn secure(lab: &Lab, tls: &str, more: Value) -> Self {
-        let mut wanted = json!({ "tls": tls, "certificate": lab.path("server.pem"), "key": lab.path("server.key") });
+    pub(super) async fn secure(lab: &CertificateLab, tls: &str, more: Value) -> Self {
+        let mut wanted =
+            json!({ "tls": tls, "certificate": lab.issue("localhost", "30"), "key": lab.path("server.key") });
         wanted.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         Self::open(&wanted).await
     }

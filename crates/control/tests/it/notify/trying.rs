@@ -1,7 +1,7 @@
 //! A route is tried on a page by whoever administers, and the page tells how it does.
 
 use placet_control::{Security, Server};
-use placet_gateway::dial::Dialer;
+use placet_dial::Dialer;
 use serde_json::json;
 
 use super::room::Room;

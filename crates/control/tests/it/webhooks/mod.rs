@@ -9,7 +9,7 @@ use axum::http::Method;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use placet_control::{Backoff, Hooks, IncomingHook, OutgoingHook};
-use placet_gateway::dial::Dialer;
+use placet_dial::Dialer;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
