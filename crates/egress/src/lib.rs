@@ -18,7 +18,7 @@
 //! puts to work.
 
 mod answer;
-pub mod carry;
+mod carry;
 mod client;
 pub mod credential;
 mod door;
@@ -26,14 +26,14 @@ mod http;
 mod inbox;
 pub mod learn;
 mod limits;
-pub mod name;
+mod name;
 mod outfit;
-pub mod record;
+mod record;
 mod resolve;
 pub mod rules;
 mod settings;
 mod socks;
-pub mod team;
+mod team;
 pub mod tls;
 mod trip;
 mod tunnel;

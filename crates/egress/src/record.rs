@@ -76,10 +76,10 @@ pub struct EgressRecord {
 }
 
 /// Longer paths are cut: a record is no place to carry data to.
-pub const MOST_PATH: usize = 512;
+pub(crate) const MOST_PATH: usize = 512;
 
 /// A name with more addresses of a private network than these is hardly meant for one rule.
-pub const MOST_LISTED: usize = 16;
+pub(crate) const MOST_LISTED: usize = 16;
 
 /// Something that was refused and that a person could allow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

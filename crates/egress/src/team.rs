@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use placet_dial::{KeySource, Roots, RootsError};
 use placet_domain::proposal::{
     ActionSpec, CredentialBook, CredentialName, CredentialRule, CredentialUse, Method, ToolName,
 };
@@ -15,7 +16,6 @@ use serde::Deserialize;
 
 use super::credential::{CredentialError, CredentialSettings, Credentials, Put, VariableName};
 use super::settings::{BadSettings, TlsSettings, place_of};
-use placet_dial::{KeySource, Roots, RootsError};
 
 /// All credentials of a team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

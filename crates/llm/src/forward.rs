@@ -10,11 +10,11 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
+use placet_dial::{Scrubber, Secret};
 
 use super::settle::{MayCost, gave_up};
-use super::upstream::{NotSent, Outgoing, Secret, Upstream, passed_on};
+use super::upstream::{NotSent, Outgoing, Upstream, passed_on};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
-use placet_dial::Scrubber;
 
 /// What is sent on, in terms of the agent's request.
 #[derive(Debug)]

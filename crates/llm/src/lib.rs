@@ -4,7 +4,7 @@
 //!  key ─► read ─► price ─► reserve ─► forward ─► stream ─► settle
 //! ```
 //!
-//! An agent calls with a virtual key that names its run ([`key`]). The gateway reads the request ([`wire`]), prices it ([`price`]) and
+//! An agent calls with a virtual key that names its run ([`key`]). The gateway reads the request ([`wire`]), prices it (`price`) and
 //! draws the worst case from the run's [`purse`] before it sends anything. Then the request goes to the first upstream that
 //! answers, with the real key. The answer passes through piece by piece while its tokens are counted, to its end even if its agent
 //! left. The real use is settled with a [`record`] of digests and numbers without text; [`words`] are collected only on request.
@@ -28,7 +28,7 @@ pub mod models;
 mod patience;
 mod places;
 mod portion;
-pub mod price;
+mod price;
 pub mod purse;
 mod reading;
 pub mod record;

@@ -8,6 +8,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use placet_dial::WriteTimeout;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -15,7 +16,6 @@ use tokio::sync::Semaphore;
 use super::gateway::Gateway;
 use super::key::Keys;
 use super::purse::Purse;
-use placet_dial::WriteTimeout;
 
 const MOST_HEADERS: usize = 64;
 const MOST_HEADER_BYTES: usize = 32 << 10;

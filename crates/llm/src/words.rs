@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::portion::Portion;
 
 /// Longer than the whole context of most models; what is beyond is cut, and said to be.
-pub const MOST_BYTES: usize = 4 << 20;
+pub(crate) const MOST_BYTES: usize = 4 << 20;
 /// Read beyond the bound, so that a secret which the bound would cut in two can be recognised. Longer than any private key.
 pub const BEYOND_BYTES: usize = 16 << 10;
 /// Of one side.

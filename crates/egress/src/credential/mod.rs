@@ -11,13 +11,13 @@ mod put;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use placet_dial::{KeySource, MIN_SECRET_BYTES, Scrubber, Secret, SecretError};
 use serde::Deserialize;
 
 pub use placeholder::Placeholder;
 pub use put::{HeaderName, ParameterName, Put, UserName};
 
 use super::rules::{Brought, CredentialName, is_credential};
-use placet_dial::{KeySource, MIN_SECRET_BYTES, Scrubber, Secret, SecretError};
 
 placet_domain::names! {
     /// A variable of the environment.

@@ -2,10 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use placet_dial::Secret;
 use serde::Deserialize;
 use zeroize::Zeroizing;
-
-use placet_dial::Secret;
 
 placet_domain::names! {
     /// A header that carries a credential.
@@ -90,8 +89,9 @@ fn pair(user: &UserName, secret: &Secret) -> Zeroizing<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use placet_dial::KeySource;
+
+    use super::*;
 
     #[tokio::test]
     async fn each_way_writes_the_credential_as_hosts_expect_it() {

@@ -3,6 +3,7 @@
 use std::io;
 
 use bytes::{Bytes, BytesMut};
+use placet_dial::Scrubber;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::framing::{Framing, chunk_size};
@@ -10,7 +11,6 @@ use super::head::Flaw;
 use crate::carry::{Carriage, Direction};
 use crate::inbox::{Inbox, Missing};
 use crate::rules::Reason;
-use placet_dial::Scrubber;
 
 /// Who is to blame when a body does not arrive.
 #[derive(Debug)]

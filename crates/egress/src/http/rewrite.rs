@@ -1,6 +1,7 @@
 //! Requests and answers as they are passed on: headers of the connection stay behind, what says where a body ends is
 //! written anew.
 
+use placet_dial::Scrubber;
 use zeroize::Zeroizing;
 
 use super::asked::{Asked, in_pair};
@@ -8,7 +9,6 @@ use super::framing::{Framing, length_of};
 use super::head::{AnswerHead, Flaw, Headers};
 use crate::credential::{Credentials, Held, Put};
 use crate::rules::is_credential;
-use placet_dial::Scrubber;
 
 /// Headers of one connection (RFC 9110, section 7.6.1), and those that are written anew.
 const STAYS_BEHIND: &[&str] = &[

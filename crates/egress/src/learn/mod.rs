@@ -4,10 +4,7 @@
 //! together, and an address that is not public is listed alone, never its network. Paths stay exact too, unless one
 //! directory was asked for so many that nobody would read the list; then the directory stands for them, never the root.
 
-mod diff;
 mod paths;
-
-pub use diff::{diff, text};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,32 +19,32 @@ const ENCRYPTED: [u16; 2] = [0xfe0d, 0xffce];
 
 /// What a first message says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hello {
+pub(crate) struct Hello {
     server_name: Option<Host>,
     encrypted: bool,
 }
 
 impl Hello {
-    pub const fn server_name(&self) -> Option<&Host> {
+    pub(crate) const fn server_name(&self) -> Option<&Host> {
         self.server_name.as_ref()
     }
 
     /// Whether it carries an encrypted message of its own, which may name another host. Many clients send an empty one
     /// to everybody, so it is recorded and not refused.
-    pub const fn is_encrypted(&self) -> bool {
+    pub(crate) const fn is_encrypted(&self) -> bool {
         self.encrypted
     }
 }
 
 /// How far the bytes so far reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub(crate) enum Opened {
     More,
     Whole(Hello),
 }
 
 /// Reads the bytes that came so far.
-pub fn open(bytes: &[u8]) -> Result<Opened, Reason> {
+pub(crate) fn open(bytes: &[u8]) -> Result<Opened, Reason> {
     let message = match gather(bytes)? {
         Some(message) => message,
         None if bytes.len() >= MOST_BYTES => return Err(Reason::BadHello("it is too long")),

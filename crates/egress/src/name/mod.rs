@@ -3,24 +3,24 @@
 
 mod hello;
 
-pub use hello::{Hello, Opened, open};
+pub(crate) use hello::{Hello, Opened, open};
 
 use placet_domain::scope::{Authority, Place};
 
 use super::rules::Reason;
 
 /// The port of a plain address that names none.
-pub const HTTP_PORT: u16 = 80;
+pub(crate) const HTTP_PORT: u16 = 80;
 /// The same inside of TLS.
-pub const HTTPS_PORT: u16 = 443;
+pub(crate) const HTTPS_PORT: u16 = 443;
 
 /// `host:port`, as CONNECT writes it.
-pub fn of_connect(text: &str) -> Result<Authority, Reason> {
+pub(crate) fn of_connect(text: &str) -> Result<Authority, Reason> {
     Ok(text.parse::<Authority>()?)
 }
 
 /// The authority and the rest of `http://host[:port]/path?query`. The rest begins with `/`.
-pub fn of_absolute(text: &str) -> Result<(Authority, &str), Reason> {
+pub(crate) fn of_absolute(text: &str) -> Result<(Authority, &str), Reason> {
     let rest = text.strip_prefix("http://").ok_or_else(|| not_absolute(text))?;
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     if rest.contains('#') {
@@ -41,12 +41,12 @@ fn not_absolute(text: &str) -> Reason {
 }
 
 /// Whether a `Host` header names the very place and port. Without a port it means the usual one.
-pub fn is_host_of(header: &str, authority: &Authority, usual_port: u16) -> bool {
+pub(crate) fn is_host_of(header: &str, authority: &Authority, usual_port: u16) -> bool {
     Authority::with_default_port(header, usual_port).is_ok_and(|named| named == *authority)
 }
 
 /// A name as SOCKS carries it: bytes without a port.
-pub fn of_socks(name: &[u8], port: u16) -> Result<Authority, Reason> {
+pub(crate) fn of_socks(name: &[u8], port: u16) -> Result<Authority, Reason> {
     let text = String::from_utf8_lossy(name);
     Ok(Authority::new(text.parse::<Place>()?, port)?)
 }

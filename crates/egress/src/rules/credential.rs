@@ -85,7 +85,7 @@ const TELLING: &[&str] = &[
 ];
 
 /// Whether a header or a parameter of this name carries a credential.
-pub fn is_credential(name: &str) -> bool {
+pub(crate) fn is_credential(name: &str) -> bool {
     let plain = plain(name);
     let whole = without_index(&plain);
     whole == "key" || whole == "auth" || whole == "sig" || TELLING.iter().any(|part| plain.contains(part))
@@ -93,7 +93,7 @@ pub fn is_credential(name: &str) -> bool {
 
 /// Whether some server takes the one name for the other. They read `_`, `.` and blanks like `-`, drop blanks around a name, end it
 /// at a NUL, or take `name[]` for a list of that name.
-pub fn is_same_name(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
     let (one, other) = (plain(one), plain(other));
     without_index(&one) == without_index(&other)
 }

@@ -3,12 +3,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use placet_dial::address::check_address;
 use placet_domain::scope::{Authority, Place, UrlPath};
 use placet_domain::time::Timestamp;
 
 use super::{AtEnd, Brought, Credential, Method, Reason, Rule, Rules, Speaks};
 use crate::name::Hello;
-use placet_dial::address::check_address;
 
 /// What is asked for: a place, and what with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,27 +59,27 @@ pub struct Grant {
 }
 
 impl Grant {
-    pub const fn rule(&self) -> &Rule {
+    pub(crate) const fn rule(&self) -> &Rule {
         &self.rule
     }
 
-    pub const fn speaks(&self) -> Speaks {
+    pub(crate) const fn speaks(&self) -> Speaks {
         self.rule.draft().speaks
     }
 
     /// Whose credential goes along.
-    pub fn credential(&self) -> &Credential {
+    pub(crate) fn credential(&self) -> &Credential {
         self.rule.credential()
     }
 
     /// When an established connection is cut, if its rule says so.
-    pub fn cut_at(&self) -> Option<Timestamp> {
+    pub(crate) fn cut_at(&self) -> Option<Timestamp> {
         let draft = self.rule.draft();
         draft.expires_at.filter(|_| draft.at_end == AtEnd::Cut)
     }
 
     /// Every address of an answer must be permitted: one bad address among good ones is an attack or a mistake.
-    pub fn addresses(&self, to: &Authority, found: &[IpAddr]) -> Result<Vec<SocketAddr>, Reason> {
+    pub(crate) fn addresses(&self, to: &Authority, found: &[IpAddr]) -> Result<Vec<SocketAddr>, Reason> {
         let listed = self.rule.listed();
         let is_open = self.speaks() == Speaks::Http && matches!(self.credential(), Credential::Inject(_));
         if is_open && found.iter().any(|address| !address.is_loopback()) {
@@ -96,7 +96,7 @@ impl Grant {
     }
 
     /// Whether the first message of TLS is for the host that was asked for. Addresses have no name, so none is sent.
-    pub fn hello(&self, to: &Authority, hello: &Hello) -> Result<(), Reason> {
+    pub(crate) fn hello(&self, to: &Authority, hello: &Hello) -> Result<(), Reason> {
         match (to.place(), hello.server_name()) {
             (Place::Named(host), Some(name)) if host == name => Ok(()),
             (Place::Named(_), None) => Err(Reason::NoServerName),

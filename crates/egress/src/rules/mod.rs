@@ -11,7 +11,8 @@ mod reason;
 mod rule;
 mod using;
 
-pub use credential::{Brought, Credential, CredentialName, is_credential, is_same_name};
+pub use credential::{Brought, Credential, CredentialName};
+pub(crate) use credential::{is_credential, is_same_name};
 pub use decide::{Asks, Grant, HttpAsk, Request, decide};
 pub use live::{Established, Live};
 pub use reason::{Kind, Reason};
@@ -28,15 +29,6 @@ pub struct Rules {
     /// The first rule that allows a request is the one it goes by.
     #[serde(default)]
     pub allow: Vec<Rule>,
-}
-
-impl Rules {
-    /// What a scope's targets mean here: the address of a URL at its port and path, a host on the ports of the web.
-    ///
-    /// A network among the targets is listed by that, and may be connected to even where it is private.
-    pub fn for_targets(targets: &[TargetRule]) -> Self {
-        Self { allow: targets.iter().flat_map(rules_for).collect() }
-    }
 }
 
 impl Rules {
@@ -68,9 +60,7 @@ impl Rules {
             spec.credentials.iter().flat_map(|used| open.iter().flat_map(move |rule| using::narrowed(rule, used)));
         Self { allow: used.chain(open.iter().cloned()).collect() }
     }
-}
 
-impl Rules {
     /// Whether TLS has to be opened for one of them.
     pub fn looks_inside(&self) -> bool {
         self.allow.iter().any(Rule::looks_inside)
@@ -84,6 +74,8 @@ const fn network_of(opening: &Opening) -> Option<Network> {
     }
 }
 
+/// Rules for one target: a URL at its port and below its path, a host on the ports of the web. A network is listed by its rule, and may be
+/// connected to even if it is private.
 fn rules_for(target: &TargetRule) -> Vec<Rule> {
     let TargetRule::Within(Target::Url(url)) = target else {
         return vec![Rule::new(target.clone(), Speaks::Https), Rule::new(target.clone(), Speaks::Http)];

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
+use placet_dial::address::SpecialNetwork;
 use placet_domain::scope::BadTarget;
 
 use super::Speaks;
-use placet_dial::address::SpecialNetwork;
 
 /// What a reason stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Reason {
     }
 
     /// Whether a rule that a person adds under way would let the same request pass. None of them leads to a place that is not public.
-    pub const fn is_wish(&self) -> bool {
+    pub(crate) const fn is_wish(&self) -> bool {
         matches!(self.number(), 10..=14 | 16)
     }
 

@@ -54,7 +54,7 @@ pub enum PathRule {
 }
 
 impl PathRule {
-    pub fn covers(&self, path: &UrlPath) -> bool {
+    pub(crate) fn covers(&self, path: &UrlPath) -> bool {
         match self {
             Self::Below(root) => path.is_below(root),
             Self::Exactly(only) => path == only,
@@ -171,7 +171,7 @@ impl Rule {
 
     /// With these methods alone, where requests can be seen; `https` is opened for it. None means any.
     #[must_use]
-    pub fn with_methods(mut self, methods: &BTreeSet<Method>) -> Self {
+    pub(crate) fn with_methods(mut self, methods: &BTreeSet<Method>) -> Self {
         if self.shows_requests() {
             self.0.methods.clone_from(methods);
         }
@@ -180,7 +180,7 @@ impl Rule {
 
     /// Without anybody's credential, wherever it would be carried: `https` is opened for it. Of `http` it is so anyway.
     #[must_use]
-    pub fn without_credentials(mut self) -> Self {
+    pub(crate) fn without_credentials(mut self) -> Self {
         if self.0.speaks == Speaks::Https {
             self.0.credential = Some(Credential::None);
         }
@@ -203,7 +203,7 @@ impl Rule {
 
     /// Adds a network that is not public.
     #[must_use]
-    pub fn in_network(mut self, network: Network) -> Self {
+    pub(crate) fn in_network(mut self, network: Network) -> Self {
         self.0.networks.insert(network);
         self
     }

@@ -153,10 +153,9 @@ fn rules_are_written_as_they_were_read() {
 }
 
 #[test]
-fn d9_the_targets_of_a_scope_become_rules_that_reach_no_further() {
-    let targets = ["https://api.test/v1", "http://plain.test:8080/a", "docs.test", "*.cdn.test", "10.1.0.0/16"];
-    let targets: Vec<_> = targets.iter().map(|text| text.parse().unwrap()).collect();
-    let rules = Rules::for_targets(&targets);
+fn d9_openings_become_rules_that_reach_no_further() {
+    let rules =
+        for_openings(&["https://api.test/v1", "http://plain.test:8080/a", "docs.test", "*.cdn.test", "10.1.0.0/16"]);
     for (request, expected) in [
         (tunnel("api.test:443"), 0),
         (tunnel("api.test:8443"), 11),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::time::Duration;
 
+use placet_dial::KeySource;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -13,7 +14,7 @@ pub use problem::{Problem, Problems};
 
 use super::models::is_name;
 use super::price::OwnPrice;
-use super::upstream::{KeySource, UpstreamSettings};
+use super::upstream::UpstreamSettings;
 
 /// Everything a team decides about the gateway.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use placet_domain::digest::Digest;
 
-pub use own::OwnPrice;
+pub(crate) use own::OwnPrice;
 
 use super::record::{ModelTokens, NotText};
 use super::wire::CacheWrites;
@@ -19,7 +19,7 @@ pub(crate) use table::{is_provider, provider_at};
 
 /// All prices that are known here.
 #[derive(Debug, Clone)]
-pub struct Prices(Arc<All>);
+pub(crate) struct Prices(Arc<All>);
 
 #[derive(Debug)]
 struct All {
@@ -32,12 +32,12 @@ struct All {
 /// A model that nobody priced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{model}` has no price, so no budget can be held for it; add a `[[price]]` for it to gateway.toml")]
-pub struct NoPrice {
+pub(crate) struct NoPrice {
     model: String,
 }
 
 impl Prices {
-    pub fn new(own: Vec<OwnPrice>) -> Self {
+    pub(crate) fn new(own: Vec<OwnPrice>) -> Self {
         table::prepare();
         let own_version = format!("own-{}", &Digest::of(format!("{own:?}").as_bytes()).to_hex()[..12]);
         Self(Arc::new(All { own, own_version, known: table::Known::default() }))

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
+use placet_dial::Scrubber;
 use placet_domain::digest::Digest;
 use tokio::time::Sleep;
 
@@ -16,7 +17,6 @@ use crate::patience::Over;
 use crate::portion::Portion;
 use crate::wire::Tally;
 use crate::words::{Heard, Listener};
-use placet_dial::Scrubber;
 
 /// Why an answer stopped in the middle.
 #[derive(Debug, thiserror::Error)]

@@ -14,11 +14,11 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use placet_dial::{Roots, Secret, explain_tls_error};
 use tokio_rustls::rustls;
 
-use super::{KeyHeader, OpenError, Secret, Upstream, UpstreamSettings};
+use super::{KeyHeader, OpenError, Upstream, UpstreamSettings};
 use crate::wire::Wire;
-use placet_dial::{Roots, explain_tls_error};
 
 /// Servers hang up on idle connections after a minute or more; we do it first.
 const IDLE_CONNECTION: Duration = Duration::from_secs(50);

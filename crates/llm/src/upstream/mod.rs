@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use placet_dial::{KeySource, RootsError, Secret, SecretError};
 use serde::Deserialize;
 use tokio_rustls::rustls;
 
@@ -21,12 +22,10 @@ pub(crate) use headers::{
     asks_for_wide_context, is_events, is_request_id, passed_back, passed_on, passed_query, request_id,
 };
 pub use names::{AllowedHeader, BadName, MemberName};
-pub use placet_dial::{KeySource, Secret, SecretError};
 
 use super::models::Models;
 use super::wire::{Need, Wire};
 use key::RealKey;
-use placet_dial::RootsError;
 
 /// What a team writes down about one upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
