@@ -12,7 +12,10 @@ use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::proposal::{FileOperand, Proposal};
 use placet_domain::run::RunStatus;
-use placet_wire::api::{ActionView, Decision, KeptBlob, RunView, Summary};
+use placet_wire::api::{ActionView, Decision, ManifestQuery, RunView, Summary};
+use placet_wire::endpoint::{
+    AttachAgent, FetchEvidence, FinishRun, ProposeAction, ShowAction, ShowManifest, ShowRun, StoreEvidence,
+};
 use placet_wire::{Client, ClientError};
 
 /// How often an agent looks whether something has changed.
@@ -40,13 +43,12 @@ pub struct Agent {
 impl Agent {
     /// Waits until the run has been started, then reports in.
     pub async fn attach(client: Client, run: RunId, patience: Duration) -> Result<Self, AgentError> {
-        let path = format!("/api/v1/runs/{run}");
         let wait = async {
             loop {
-                let view: RunView = client.get(&path).await?;
+                let view = client.get(ShowRun { run }).await?;
                 match view.status {
                     RunStatus::SpawningSandbox => {
-                        return Ok(client.post::<RunView>(&format!("{path}/attach"), &Decision::default()).await?);
+                        return Ok(client.post(AttachAgent { run }, &Decision::default()).await?);
                     }
                     RunStatus::Executing => return Ok(view),
                     RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved => {
@@ -70,15 +72,14 @@ impl Agent {
     pub async fn provide(&self, path: &str, bytes: impl Into<Bytes>) -> Result<FileOperand, AgentError> {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
-        let url = format!("/api/v1/projects/{}/evidence/{digest}", self.project);
-        let kept: KeptBlob = self.client.put_bytes(&url, bytes).await?;
+        let kept = self.client.put_bytes(StoreEvidence { project: self.project, digest }, bytes).await?;
         Ok(FileOperand { path: path.to_owned(), digest, size_bytes: kept.size_bytes })
     }
 
     /// Proposes an action. The answer says at once what the policy thinks of it.
     pub async fn propose(&self, proposal: &Proposal) -> Result<ActionView, AgentError> {
         let key = uuid::Uuid::now_v7().simple().to_string();
-        Ok(self.client.post_once(&format!("/api/v1/runs/{}/actions", self.run), &key, proposal).await?)
+        Ok(self.client.post_once(ProposeAction { run: self.run }, &key, proposal).await?)
     }
 
     /// Waits until nothing more will happen to an action, or a person has to look at it again. Where a reviewer amended
@@ -86,7 +87,7 @@ impl Agent {
     pub async fn wait(&self, mut action: ActionId, patience: Duration) -> Result<ActionView, AgentError> {
         let wait = async {
             loop {
-                let view: ActionView = self.client.get(&format!("/api/v1/actions/{action}")).await?;
+                let view = self.client.get(ShowAction { action }).await?.action;
                 if let Some(successor) = view.superseded_by {
                     action = successor;
                     continue;
@@ -102,17 +103,17 @@ impl Agent {
 
     /// The evidence of an action that was executed.
     pub async fn evidence(&self, action: ActionId) -> Result<Manifest, AgentError> {
-        Ok(self.client.get(&format!("/api/v1/actions/{action}/evidence")).await?)
+        Ok(self.client.get(ShowManifest { action, query: ManifestQuery::default() }).await?)
     }
 
     /// The bytes of one piece of evidence.
     pub async fn read(&self, digest: Digest) -> Result<Bytes, AgentError> {
-        Ok(self.client.get_bytes(&format!("/api/v1/projects/{}/evidence/{digest}", self.project)).await?)
+        Ok(self.client.get_bytes(FetchEvidence { project: self.project, digest }).await?)
     }
 
     /// Says that the work is done; a person decides on the results.
     pub async fn finish(&self, summary: &str) -> Result<RunView, AgentError> {
         let body = Summary { summary: summary.to_owned() };
-        Ok(self.client.post(&format!("/api/v1/runs/{}/finish", self.run), &body).await?)
+        Ok(self.client.post(FinishRun { run: self.run }, &body).await?)
     }
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::text::spelled_out;
-use placet_wire::api::{ActionList, ActionView, RunList, RunView};
+use placet_wire::api::{ActionList, ActionView, PageQuery, RunList, RunQuery, RunView};
+use placet_wire::endpoint::{ListActions, ListRuns};
 use placet_wire::{Client, Token};
 
 use crate::error::{CliError, Code};
@@ -146,12 +147,12 @@ pub(crate) async fn run_id(client: &Client, typed: &str) -> Result<RunId, CliErr
 /// Every run that is seen, newest first, page by page.
 pub(crate) async fn all_runs(client: &Client) -> Result<Vec<RunView>, CliError> {
     let mut runs = Vec::new();
-    let mut page = String::new();
+    let mut query = RunQuery::default();
     loop {
-        let list: RunList = client.get(&format!("/api/v1/runs{page}")).await?;
+        let list = client.get(ListRuns { query: query.clone() }).await?;
         runs.extend(list.runs);
         match list.next {
-            Some(next) => page = format!("?after={next}"),
+            Some(next) => query.after = Some(next),
             None => return Ok(runs),
         }
     }
@@ -160,12 +161,12 @@ pub(crate) async fn all_runs(client: &Client) -> Result<Vec<RunView>, CliError> 
 /// Every action of a run, oldest first, page by page.
 pub(crate) async fn all_actions(client: &Client, run: RunId) -> Result<Vec<ActionView>, CliError> {
     let mut actions = Vec::new();
-    let mut page = String::new();
+    let mut query = PageQuery::default();
     loop {
-        let list: ActionList = client.get(&format!("/api/v1/runs/{run}/actions{page}")).await?;
+        let list = client.get(ListActions { run, query }).await?;
         actions.extend(list.actions);
         match list.next {
-            Some(next) => page = format!("?after={next}"),
+            Some(next) => query.after = Some(next),
             None => return Ok(actions),
         }
     }

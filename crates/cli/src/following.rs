@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use placet_wire::api::StreamQuery;
+use placet_wire::endpoint::FollowRuns;
 use placet_wire::{Client, ClientError, Heard, StreamEvent};
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
@@ -23,11 +25,11 @@ pub(crate) enum News {
     Lost(ClientError),
 }
 
-/// Follows a stream, and tells what is heard as whatever the listener understands.
-pub(crate) async fn follow<T: From<News>>(client: Client, path: String, silence: Duration, tell: Sender<T>) {
+/// Follows the stream of all runs, and sends what is heard as whatever the listener understands.
+pub(crate) async fn follow<T: From<News>>(client: Client, query: StreamQuery, silence: Duration, tell: Sender<T>) {
     let mut last = None;
     loop {
-        last = follow_once(&client, &path, (last, silence), &tell).await;
+        last = follow_once(&client, &query, (last, silence), &tell).await;
         tokio::time::sleep(BETWEEN_TRIES).await;
     }
 }
@@ -35,11 +37,12 @@ pub(crate) async fn follow<T: From<News>>(client: Client, path: String, silence:
 /// One connection; the number of the last event that was heard.
 async fn follow_once<T: From<News>>(
     client: &Client,
-    path: &str,
+    query: &StreamQuery,
     (mut last, silence): (Option<u64>, Duration),
     tell: &Sender<T>,
 ) -> Option<u64> {
-    let mut stream = match timeout(silence, client.follow(path, last)).await {
+    let stream = FollowRuns { query: query.clone() };
+    let mut stream = match timeout(silence, client.follow(stream, last)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => {
             // Whoever is refused begins anew: what they asked to go on from may be what was refused.
@@ -90,7 +93,7 @@ mod tests {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client::new(format!("http://{}", server.local_addr().unwrap()), Token::new("none"));
         let (told, hears) = channel(64);
-        let following = tokio::spawn(follow(client, "/api/v1/stream".to_owned(), silence, told));
+        let following = tokio::spawn(follow(client, StreamQuery::default(), silence, told));
         (server, hears, following)
     }
 

@@ -1,15 +1,17 @@
-//! A thin client: JSON over HTTP with a bearer token. One method per verb; paths and types come from the caller.
+//! A thin client: JSON over HTTP with a bearer token. One method per verb; the path and the types come from the endpoint.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use placet_domain::digest::Digest;
 use placet_domain::permit::PermitVerifier;
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::endpoint::Endpoint;
 use crate::presence::{Presence, Unproven};
 use crate::problem::Problem;
 use crate::stream::EventStream;
@@ -112,72 +114,88 @@ impl Client {
         Self { token, ..self.clone() }
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = format!("{}{path}", self.server);
-        self.http.request(method, url).bearer_auth(&self.token.0)
+    fn request<E: Endpoint>(&self, endpoint: &E) -> RequestBuilder {
+        let url = format!("{}{}", self.server, endpoint.target());
+        self.http.request(E::ROW.method, url).bearer_auth(&self.token.0)
     }
 
-    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.json(self.request(Method::GET, path).timeout(TIMEOUT)).await
+    fn request_with_body<E: Endpoint<Body: Serialize>>(&self, endpoint: &E, body: &E::Body) -> RequestBuilder {
+        self.request(endpoint).timeout(TIMEOUT).json(body)
     }
 
-    pub async fn get_bytes(&self, path: &str) -> Result<Bytes, ClientError> {
-        let response = self.send(self.request(Method::GET, path).timeout(TIMEOUT)).await?;
+    pub async fn get<E>(&self, endpoint: E) -> Result<E::Answer, ClientError>
+    where
+        E: Endpoint<Body = (), Answer: DeserializeOwned>,
+    {
+        self.json(self.request(&endpoint).timeout(TIMEOUT)).await
+    }
+
+    /// Returns the body of the response as it is.
+    pub async fn get_bytes(&self, endpoint: impl Endpoint<Body = ()>) -> Result<Bytes, ClientError> {
+        let response = self.send(self.request(&endpoint).timeout(TIMEOUT)).await?;
         response.bytes().await.map_err(|source| self.unreachable(source))
     }
 
-    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ClientError> {
-        self.json(self.request(Method::POST, path).timeout(TIMEOUT).json(body)).await
+    pub async fn post<E>(&self, endpoint: E, body: &E::Body) -> Result<E::Answer, ClientError>
+    where
+        E: Endpoint<Seen = (), Body: Serialize, Answer: DeserializeOwned>,
+    {
+        self.json(self.request_with_body(&endpoint, body)).await
     }
 
-    /// A POST that has one effect however often it arrives.
-    pub async fn post_once<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        key: &str,
-        body: &impl Serialize,
-    ) -> Result<T, ClientError> {
-        self.json(self.request(Method::POST, path).timeout(TIMEOUT).header("idempotency-key", key).json(body)).await
+    /// Posts a request that has one effect however often it arrives under this key.
+    pub async fn post_once<E>(&self, endpoint: E, key: &str, body: &E::Body) -> Result<E::Answer, ClientError>
+    where
+        E: Endpoint<Seen = (), Body: Serialize, Answer: DeserializeOwned>,
+    {
+        self.json(self.request_with_body(&endpoint, body).header("idempotency-key", key)).await
     }
 
-    /// The same, where the answer may be "nothing" (204).
-    pub async fn post_maybe<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        key: &str,
-        body: &impl Serialize,
-    ) -> Result<Option<T>, ClientError> {
-        let request = self.request(Method::POST, path).timeout(TIMEOUT).header("idempotency-key", key);
-        let response = self.send(request.json(body)).await?;
+    /// Posts a request under a key to an endpoint that may have nothing to give (204).
+    pub async fn post_maybe<E, T>(&self, endpoint: E, key: &str, body: &E::Body) -> Result<Option<T>, ClientError>
+    where
+        E: Endpoint<Seen = (), Body: Serialize, Answer = Option<T>>,
+        T: DeserializeOwned,
+    {
+        let request = self.request_with_body(&endpoint, body).header("idempotency-key", key);
+        let response = self.send(request).await?;
         if response.status() == StatusCode::NO_CONTENT {
             return Ok(None);
         }
         self.decode(response).await.map(Some)
     }
 
-    /// A POST on exactly the version that was seen.
-    pub async fn post_if<T: DeserializeOwned>(
+    /// Posts a decision on exactly the version that was seen.
+    pub async fn post_if<E>(
         &self,
-        path: &str,
-        seen: &str,
-        body: &impl Serialize,
-    ) -> Result<T, ClientError> {
-        let request = self.request(Method::POST, path).timeout(TIMEOUT).header("if-match", format!("\"{seen}\""));
-        self.json(request.json(body)).await
+        endpoint: E,
+        seen: impl fmt::Display,
+        body: &E::Body,
+    ) -> Result<E::Answer, ClientError>
+    where
+        E: Endpoint<Seen = Digest, Body: Serialize, Answer: DeserializeOwned>,
+    {
+        self.json(self.request_with_body(&endpoint, body).header("if-match", format!("\"{seen}\""))).await
     }
 
-    pub async fn put_bytes<T: DeserializeOwned>(&self, path: &str, bytes: Bytes) -> Result<T, ClientError> {
-        let request = self.request(Method::PUT, path).timeout(TIMEOUT);
+    pub async fn put_bytes<E>(&self, endpoint: E, bytes: Bytes) -> Result<E::Answer, ClientError>
+    where
+        E: Endpoint<Body = Bytes, Answer: DeserializeOwned>,
+    {
+        let request = self.request(&endpoint).timeout(TIMEOUT);
         self.json(request.header("content-type", "application/octet-stream").body(bytes)).await
     }
 
-    pub async fn delete(&self, path: &str) -> Result<(), ClientError> {
-        self.send(self.request(Method::DELETE, path).timeout(TIMEOUT)).await.map(drop)
+    pub async fn delete(&self, endpoint: impl Endpoint<Body = (), Answer = ()>) -> Result<(), ClientError> {
+        self.send(self.request(&endpoint).timeout(TIMEOUT)).await.map(drop)
     }
 
     /// Follows server-sent events from after `last_seq`.
-    pub async fn follow(&self, path: &str, last_seq: Option<u64>) -> Result<EventStream, ClientError> {
-        let mut request = self.request(Method::GET, path).header("accept", "text/event-stream");
+    pub async fn follow<E>(&self, endpoint: E, last_seq: Option<u64>) -> Result<EventStream, ClientError>
+    where
+        E: Endpoint<Body = (), Answer = EventStream>,
+    {
+        let mut request = self.request(&endpoint).header("accept", "text/event-stream");
         if let Some(seq) = last_seq {
             request = request.header("last-event-id", seq.to_string());
         }

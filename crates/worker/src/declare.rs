@@ -6,7 +6,8 @@ use std::fs;
 use placet_domain::identity::{CageStanding, CageTier, Declaration};
 use placet_sandbox::{HostReport, State, Tier};
 use placet_wire::ClientError;
-use placet_wire::api::{DeclarationReport, IdentityView};
+use placet_wire::api::DeclarationReport;
+use placet_wire::endpoint::DeclareWorker;
 
 use crate::lease::Worker;
 
@@ -14,7 +15,7 @@ impl Worker {
     /// Tells the control plane what this worker is. It writes that down if it is something new.
     pub async fn declare(&self, found: &HostReport) -> Result<(), ClientError> {
         let report = DeclarationReport { declaration: self.declaration(found) };
-        self.config.client.post::<IdentityView>("/api/v1/declaration", &report).await.map(drop)
+        self.config.client.post(DeclareWorker {}, &report).await.map(drop)
     }
 
     fn declaration(&self, found: &HostReport) -> Declaration {

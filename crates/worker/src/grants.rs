@@ -11,7 +11,8 @@ use placet_domain::time::Timestamp;
 use placet_egress::rules::{Rule, Speaks};
 use placet_egress::{Rules, Wish};
 use placet_wire::ClientError;
-use placet_wire::api::{NetworkQuery, NetworkView};
+use placet_wire::api::NetworkQuery;
+use placet_wire::endpoint::UpdateNetwork;
 
 use crate::lease::{POLL, RETRY, Worker};
 use crate::report;
@@ -26,7 +27,6 @@ pub(crate) struct Attempt {
 
 /// Until it is dropped, or the attempt is over.
 pub(crate) async fn follow(worker: Worker, attempt: Attempt, way_out: WayOut, mut wishes: Wishes) {
-    let path = format!("/api/v1/jobs/{}/network", attempt.action);
     let mut known = Known::default();
     loop {
         let query = NetworkQuery {
@@ -36,7 +36,7 @@ pub(crate) async fn follow(worker: Worker, attempt: Attempt, way_out: WayOut, mu
             wait_ms: u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX),
         };
         let answer = tokio::select! {
-            answer = worker.config.client.post::<NetworkView>(&path, &query) => answer,
+            answer = worker.config.client.post(UpdateNetwork { action: attempt.action }, &query) => answer,
             // Asked again with it: what was told already is not asked about twice.
             Some(wish) = wishes.recv() => {
                 known.untold.extend(opening_for(&wish));

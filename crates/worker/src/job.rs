@@ -11,7 +11,8 @@ use placet_domain::proposal::{Action, ActionSpec, Cages, Unsealable};
 use placet_domain::refusal::PermitFlaw;
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_wire::ClientError;
-use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
+use placet_wire::api::{Job, JobReport, Redemption};
+use placet_wire::endpoint::{RedeemPermit, SendHeartbeat};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -20,7 +21,7 @@ use crate::grants::{self, Attempt};
 use crate::host::{Seat, SeatError};
 use crate::lease::{Worker, fresh_key};
 use crate::report;
-use crate::tap::{Tap, Teller};
+use crate::tap::{Speaker, Tap, Teller};
 use crate::way_out::WayOut;
 use crate::workspace::{Files, Workspace, fetch};
 
@@ -195,16 +196,15 @@ fn other_cage(cages: &Cages, spec: &ActionSpec) -> Option<String> {
 async fn redeem(worker: &Worker, job: &Job) -> Result<Lease, JobError> {
     let asked_at = Instant::now();
     let key = fresh_key();
-    let path = format!("/api/v1/jobs/{}/redeem", job.action);
     let body = Redemption { permit: job.permit.clone() };
-    let view: RedemptionView = report::insist(|| worker.config.client.post_once(&path, &key, &body)).await?;
+    let view =
+        report::insist(|| worker.config.client.post_once(RedeemPermit { action: job.action }, &key, &body)).await?;
     Ok(Lease { asked_at, length: Duration::from_millis(view.lease_ms) })
 }
 
 /// What its program says, for those who watch. It ends with the program: from then on what it said is evidence.
 async fn tell(worker: Worker, action: ActionId, attempt: u32, tap: Tap) {
-    let path = format!("/api/v1/jobs/{action}/log");
-    Teller { worker, path, start: u64::from(attempt), tap }.tell().await;
+    Teller { worker, speaker: Speaker::Action(action), start: u64::from(attempt), tap }.tell().await;
 }
 
 /// How long the job is ours. Counted from when it was asked for: the answer may have been long on its way.
@@ -223,7 +223,6 @@ async fn keep_alive(
     cancel: Cancel,
     mut finished: watch::Receiver<bool>,
 ) {
-    let path = format!("/api/v1/jobs/{action}/heartbeat");
     let report = JobReport { attempt };
     let mut alive_until = lease.asked_at + lease.length;
     let mut next = lease.asked_at + lease.length / 3;
@@ -238,7 +237,7 @@ async fn keep_alive(
             return cancel.now();
         }
         // Never longer than the lease: a control plane that hangs must not keep the cage running after it was given up.
-        let beat = worker.config.client.post::<serde_json::Value>(&path, &report);
+        let beat = worker.config.client.post(SendHeartbeat { action }, &report);
         match tokio::time::timeout_at(alive_until, beat).await {
             Ok(Ok(_)) => alive_until = asked_at + lease.length,
             Ok(Err(ClientError::Refused(problem))) if !report::is_temporary(&problem) => {

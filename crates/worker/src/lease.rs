@@ -10,7 +10,8 @@ use placet_domain::permit::PermitVerifier;
 use placet_domain::proposal::Cages;
 use placet_egress::{Limits, Team};
 use placet_sandbox::{Profile, Profiles};
-use placet_wire::api::{IdentityView, Job};
+use placet_wire::api::{Job, LeaseRequest};
+use placet_wire::endpoint::{LeaseJob, ShowCaller};
 use placet_wire::{Client, ClientError};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -80,7 +81,7 @@ pub struct Worker {
 impl Worker {
     /// Reports in: asks the control plane whom it takes this worker for.
     pub async fn connect(config: WorkerConfig) -> Result<Self, ClientError> {
-        let me: IdentityView = config.client.get("/api/v1/whoami").await?;
+        let me = config.client.get(ShowCaller {}).await?;
         let amounts = |profile: &Profile| (profile.name().to_owned(), Digest::of(&profile.effective()));
         let cages = Arc::new(config.profiles.iter().map(amounts).collect());
         let runs = config.hosting.as_ref().map(|hosting| hosting.runs.clone()).unwrap_or_default();
@@ -141,8 +142,8 @@ impl Worker {
     /// The same under a name of its own: whoever did not hear the answer asks again by it, and gets the job that was meant for them. Without
     /// it that job would be nobody's until its lease runs out.
     async fn ask(&self, key: &str, wait: Duration) -> Result<Option<Job>, ClientError> {
-        let request = serde_json::json!({ "wait_ms": wait.as_millis() });
-        self.config.client.post_maybe("/api/v1/leases", key, &request).await
+        let request = LeaseRequest { wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) };
+        self.config.client.post_maybe(LeaseJob {}, key, &request).await
     }
 
     /// Does one job from permit to report. Whatever goes wrong is logged and, if it can be, reported as evidence.

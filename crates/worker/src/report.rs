@@ -6,7 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Item, Manifest, NotTaken, NotTakenBecause};
-use placet_wire::api::{Completion, CompletionView, Job, KeptBlob};
+use placet_wire::api::{Completion, Job};
+use placet_wire::endpoint::{CompleteJob, StoreEvidence};
 use placet_wire::{ClientError, Problem};
 
 use crate::collect::{OUTPUTS, Piece};
@@ -52,10 +53,9 @@ pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> 
         items,
         not_taken: bounded(not_taken),
     };
-    let path = format!("/api/v1/jobs/{}/complete", job.action);
     let key = format!("complete-{}-{}", job.action, job.attempt);
     let body = Completion { manifest };
-    let view: CompletionView = insist(|| worker.config.client.post_once(&path, &key, &body)).await?;
+    let view = insist(|| worker.config.client.post_once(CompleteJob { action: job.action }, &key, &body)).await?;
     if view.quarantined {
         tracing::warn!(action = %job.action, attempt = job.attempt, "the result came too late and was quarantined");
     }
@@ -65,8 +65,8 @@ pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> 
 async fn upload(worker: &Worker, job: &Job, piece: Piece) -> Result<Item, JobError> {
     let digest = Digest::of(&piece.bytes);
     let bytes = Bytes::from(piece.bytes);
-    let path = format!("/api/v1/projects/{}/evidence/{digest}", job.project);
-    let kept: KeptBlob = insist(|| worker.config.client.put_bytes(&path, bytes.clone())).await?;
+    let kept = insist(|| worker.config.client.put_bytes(StoreEvidence { project: job.project, digest }, bytes.clone()))
+        .await?;
     Ok(Item { name: piece.name, digest, size_bytes: kept.size_bytes })
 }
 

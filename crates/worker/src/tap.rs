@@ -7,9 +7,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use placet_domain::id::{ActionId, RunId};
 use placet_sandbox::Stream;
 use placet_wire::ClientError;
 use placet_wire::api::{LogHeard, LogReport, LogStream, Said};
+use placet_wire::endpoint::{ReportActionLog, ReportAgentLog};
 
 use crate::lease::Worker;
 use crate::report::is_temporary;
@@ -84,11 +86,27 @@ const fn of_wire(stream: Stream) -> LogStream {
     }
 }
 
+/// The program whose output is reported.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Speaker {
+    Action(ActionId),
+    Agent(RunId),
+}
+
+impl Speaker {
+    async fn report(self, worker: &Worker, report: &LogReport) -> Result<LogHeard, ClientError> {
+        let client = &worker.config.client;
+        match self {
+            Self::Action(action) => client.post(ReportActionLog { action }, report).await,
+            Self::Agent(run) => client.post(ReportAgentLog { run }, report).await,
+        }
+    }
+}
+
 /// Tells what a program writes, about once a second, for as long as it is not told to stop.
 pub(crate) struct Teller {
     pub(crate) worker: Worker,
-    /// Where it is told.
-    pub(crate) path: String,
+    pub(crate) speaker: Speaker,
     /// Which start of the program it is.
     pub(crate) start: u64,
     pub(crate) tap: Tap,
@@ -119,7 +137,7 @@ impl Teller {
             None => return true,
         };
         let report = LogReport { start: self.start, at, said, ended };
-        match self.worker.config.client.post::<LogHeard>(&self.path, &report).await {
+        match self.speaker.report(&self.worker, &report).await {
             Ok(_) | Err(ClientError::Unreachable { .. } | ClientError::Stranger { .. }) => true,
             Err(ClientError::Refused(problem)) => is_temporary(&problem),
             Err(ClientError::Garbled { .. }) => false,

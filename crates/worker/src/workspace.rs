@@ -13,6 +13,7 @@ use placet_domain::proposal::{Action, FileOperand};
 use placet_domain::scope::Scope;
 use placet_sandbox::{Layers, Rules};
 use placet_wire::api::Job;
+use placet_wire::endpoint::FetchEvidence;
 use placet_workspace::TreePath;
 use placet_workspace::space::SpaceError;
 
@@ -164,9 +165,9 @@ fn of_space(error: SpaceError) -> JobError {
 pub(crate) async fn fetch(worker: &Worker, job: &Job, action: &Action) -> Result<Files, JobError> {
     let mut files = Vec::new();
     for file in &action.spec().files {
-        let url = format!("/api/v1/projects/{}/evidence/{}", job.project, file.digest);
+        let content = FetchEvidence { project: job.project, digest: file.digest };
         let path = file.path.clone();
-        match worker.config.client.get_bytes(&url).await {
+        match worker.config.client.get_bytes(content).await {
             Ok(bytes) if Digest::of(&bytes) == file.digest => files.push((file.clone(), bytes)),
             Ok(_) => return Err(JobError::WrongFile { path }),
             Err(source) => return Err(JobError::Fetch { path, source }),

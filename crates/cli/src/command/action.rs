@@ -9,6 +9,7 @@ use placet_domain::action::Resolution;
 use placet_domain::proposal::{FileOperand, Proposal};
 use placet_wire::Client;
 use placet_wire::api::{ActionView, ResolutionRequest, Withdrawal};
+use placet_wire::endpoint::{ResolveAction, WithdrawAction};
 
 use super::approve::Looked;
 use super::word::{Asks, agree, is_attended, rightly, takes_name};
@@ -103,7 +104,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     let client = who.client()?;
     match command {
         Command::Propose(args) => propose(*args, client, out).await,
-        Command::Withdraw { action, reason } => change(&client, &action, "withdraw", &Withdrawal { reason }, out).await,
+        Command::Withdraw { action, reason } => withdraw(&client, &action, reason, out).await,
         Command::Resolve { action, what, reason, attempt, confirm } => {
             let looked = Looked::at(&client, &action).await?;
             let seen = &looked.detail.action;
@@ -113,7 +114,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
             }
             let resolution = if what.retry { Resolution::Retry } else { Resolution::Abandon };
             let request = ResolutionRequest { resolution, reason, attempt: Some(attempt.unwrap_or(seen.attempt)) };
-            change(&client, &seen.id.to_string(), "resolve", &request, out).await
+            answer(out, &client.post(ResolveAction { action: seen.id }, &request).await?);
+            Ok(())
         }
     }
 }
@@ -132,16 +134,9 @@ async fn again(looked: &Looked) -> Result<(), CliError> {
     agree(&asks, &card::card(&looked.detail, looked.before.as_ref()), "run exactly this again?").await
 }
 
-async fn change(
-    client: &Client,
-    action: &str,
-    verb: &str,
-    body: &impl serde::Serialize,
-    out: &Out,
-) -> Result<(), CliError> {
-    let id = action_id(client, action).await?;
-    let view: ActionView = client.post(&format!("/api/v1/actions/{id}/{verb}"), body).await?;
-    answer(out, &view);
+async fn withdraw(client: &Client, action: &str, reason: String, out: &Out) -> Result<(), CliError> {
+    let action = action_id(client, action).await?;
+    answer(out, &client.post(WithdrawAction { action }, &Withdrawal { reason }).await?);
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use placet_domain::canonical;
 use placet_domain::proposal::Proposal;
 use placet_wire::Client;
 use placet_wire::api::{ActionDetail, ActionView, AmendmentRequest};
+use placet_wire::endpoint::AmendAction;
 use serde_json::{Map, Value, json};
 
 use super::approve::Looked;
@@ -146,9 +147,9 @@ async fn submit(
         agree(&wanted.asks, &shown, "approve with these changes?").await?;
     }
     content::upload(client, detail, contents).await?;
-    let (path, seen) = (format!("/api/v1/actions/{}/amend", detail.action.id), wanted.seen.clone());
-    let seen = seen.unwrap_or_else(|| detail.action.review.to_string());
-    Ok(client.post_if(&path, &seen, &AmendmentRequest { changes, reason: wanted.reason.clone() }).await?)
+    let seen = wanted.seen.clone().unwrap_or_else(|| detail.action.review.to_string());
+    let amendment = AmendmentRequest { changes, reason: wanted.reason.clone() };
+    Ok(client.post_if(AmendAction { action: detail.action.id }, seen, &amendment).await?)
 }
 
 fn unchanged() -> CliError {

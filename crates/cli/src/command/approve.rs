@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use placet_wire::api::{ActionDetail, ActionView, Decision};
+use placet_wire::endpoint::{ApproveAction, ShowAction};
 use placet_wire::{Client, ClientError};
 
 use super::amend::{self, Source, Wanted};
@@ -45,7 +46,7 @@ pub(super) struct Looked {
 impl Looked {
     pub(super) async fn at(client: &Client, typed: &str) -> Result<Self, CliError> {
         let id = action_id(client, typed).await?;
-        let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
+        let detail: ActionDetail = client.get(ShowAction { action: id }).await?;
         let before = before(client, &detail).await?;
         Ok(Self { detail, before })
     }
@@ -54,7 +55,7 @@ impl Looked {
 /// What an amended action replaces.
 pub(super) async fn before(client: &Client, detail: &ActionDetail) -> Result<Option<Before>, CliError> {
     let Some(amendment) = &detail.action.amendment else { return Ok(None) };
-    let before: ActionDetail = client.get(&format!("/api/v1/actions/{}", amendment.of)).await?;
+    let before: ActionDetail = client.get(ShowAction { action: amendment.of }).await?;
     let texts = content::changed_lines(client, &before, detail).await?;
     Ok(Some(Before { detail: before, texts }))
 }
@@ -123,9 +124,8 @@ pub(super) async fn approve(
     detail: &ActionDetail,
     seen: &str,
 ) -> Result<ActionView, CliError> {
-    let path = format!("/api/v1/actions/{}/approve", detail.action.id);
     let refused = |error: ClientError| signed_elsewhere(seat, detail, error);
-    client.post_if(&path, seen, &Decision::default()).await.map_err(refused)
+    client.post_if(ApproveAction { action: detail.action.id }, seen, &Decision::default()).await.map_err(refused)
 }
 
 /// Where a passkey signs, a browser is needed: where its page is, by a name, since browsers know no passkeys for numbers.

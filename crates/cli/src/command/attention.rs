@@ -5,6 +5,7 @@ use placet_domain::id::ActionId;
 use placet_domain::text::marked;
 use placet_wire::Client;
 use placet_wire::api::{AssignRequest, AttentionView, DeferRequest};
+use placet_wire::endpoint::{AssignAction, DeferAction};
 
 use crate::context::short;
 use crate::error::CliError;
@@ -17,7 +18,7 @@ pub(super) async fn assign(
     note: String,
 ) -> Result<String, CliError> {
     let request = AssignRequest { to, note };
-    let view: AttentionView = client.post(&format!("/api/v1/actions/{action}/assign"), &request).await?;
+    let view: AttentionView = client.post(AssignAction { action }, &request).await?;
     Ok(match &view.assigned {
         Some(assigned) => format!("{} is for {}, who decides by their own rights", short(action), marked(&assigned.to)),
         None => format!("{} is for nobody in particular", short(action)),
@@ -27,7 +28,7 @@ pub(super) async fn assign(
 /// Sets it aside for so long; no time brings it back.
 pub(super) async fn defer(client: &Client, action: ActionId, lasts_ms: Option<u64>) -> Result<String, CliError> {
     let until = lasts_ms.map(until).transpose()?.map(|until| until.to_string());
-    let view: AttentionView = client.post(&format!("/api/v1/actions/{action}/defer"), &DeferRequest { until }).await?;
+    let view: AttentionView = client.post(DeferAction { action }, &DeferRequest { until }).await?;
     Ok(match view.aside.iter().find(|aside| aside.is_yours) {
         Some(aside) => format!("{} is set aside until {}, for you alone", short(action), aside.until),
         None => format!("{} is back where it was", short(action)),

@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use placet_wire::Client;
 use placet_wire::api::{AbsenceList, AbsenceView, AwayRequest, Decision, IdentityView};
+use placet_wire::endpoint::{EndAbsence, ListAbsences, ShowCaller, StartAbsence};
 
 use super::identity;
 use crate::context::Who;
@@ -41,15 +42,15 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     }
     let id = match &args.who {
         Some(named) => identity::find(&client, named).await?,
-        None => client.get::<IdentityView>("/api/v1/whoami").await?.id,
+        None => client.get(ShowCaller {}).await?.id,
     };
     let Some(to) = args.to.clone() else {
-        let view: IdentityView = client.post(&format!("/api/v1/identities/{id}/back"), &Decision::default()).await?;
+        let view: IdentityView = client.post(EndAbsence { identity: id }, &Decision::default()).await?;
         out.answer(&serde_json::json!(view), |_| format!("{} is back and is told again", view.name));
         return Ok(());
     };
     let request = AwayRequest { to, until: until(&args)?.to_string() };
-    let view: IdentityView = client.post(&format!("/api/v1/identities/{id}/away"), &request).await?;
+    let view: IdentityView = client.post(StartAbsence { identity: id }, &request).await?;
     out.answer(&serde_json::json!(view), |_| {
         let until = view.away.as_ref().map_or("", |away| away.until.as_str());
         format!("{} is away until {until}; {} is told instead, and decides by their own rights", view.name, request.to)
@@ -59,7 +60,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 
 /// Who is away now; with a name, whether that person is.
 async fn list(client: &Client, named: Option<&str>, out: &Out) -> Result<(), CliError> {
-    let mut list: AbsenceList = client.get("/api/v1/away").await?;
+    let mut list: AbsenceList = client.get(ListAbsences {}).await?;
     let is_meant =
         |absence: &AbsenceView| named.is_none_or(|named| absence.name == named || absence.id.to_string() == named);
     list.absences.retain(is_meant);

@@ -7,6 +7,7 @@ use placet_domain::digest::Digest;
 use placet_domain::proposal::{FileOperand, Proposal};
 use placet_wire::Client;
 use placet_wire::api::{ActionDetail, KeptBlob};
+use placet_wire::endpoint::{FetchEvidence, StoreEvidence};
 use serde_json::{Map, Value, json};
 
 use crate::changes;
@@ -34,12 +35,8 @@ async fn text(client: &Client, detail: &ActionDetail, file: &FileOperand) -> Res
     if file.size_bytes > LONGEST_TEXT_BYTES {
         return Ok(None);
     }
-    let bytes = client.get_bytes(&path_of(detail, file.digest)).await?;
+    let bytes = client.get_bytes(FetchEvidence { project: detail.action.project, digest: file.digest }).await?;
     Ok(String::from_utf8(bytes.to_vec()).ok())
-}
-
-fn path_of(detail: &ActionDetail, digest: Digest) -> String {
-    format!("/api/v1/projects/{}/evidence/{digest}", detail.action.project)
 }
 
 /// Puts digests in the place of contents, and gives the contents. `text` is the content itself, `from` names a file.
@@ -69,7 +66,8 @@ fn given(file: &Value) -> Result<Option<Bytes>, CliError> {
 
 pub(super) async fn upload(client: &Client, detail: &ActionDetail, contents: Vec<Content>) -> Result<(), CliError> {
     for Content { bytes, .. } in contents {
-        let _: KeptBlob = client.put_bytes(&path_of(detail, Digest::of(&bytes)), bytes).await?;
+        let stored = StoreEvidence { project: detail.action.project, digest: Digest::of(&bytes) };
+        client.put_bytes(stored, bytes).await?;
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! `placet decisions`: how long questions to people wait and how they end; and, for oneself alone, how one decides.
 
-use placet_wire::api::{DecisionCounts, DecisionSummary, HabitView, SpreadView};
+use placet_domain::id::ProjectId;
+use placet_wire::api::{DecisionCounts, DecisionSummary, HabitView, SpreadView, SummaryQuery};
+use placet_wire::endpoint::{ShowOwnDecisions, SummarizeDecisions};
 
 use crate::context::Who;
 use crate::error::CliError;
@@ -16,21 +18,17 @@ pub(crate) struct Args {
     mine: bool,
     /// Only this project, by its id
     #[arg(long, conflicts_with = "mine")]
-    project: Option<String>,
+    project: Option<ProjectId>,
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     if args.mine {
-        let mine: HabitView = client.get("/api/v1/decisions/mine").await?;
+        let mine: HabitView = client.get(ShowOwnDecisions {}).await?;
         out.answer(&mine, |mine| table(&habits(mine)));
         return Ok(());
     }
-    let path = match &args.project {
-        Some(project) => format!("/api/v1/decisions/summary?project={project}"),
-        None => "/api/v1/decisions/summary".to_owned(),
-    };
-    let summary: DecisionSummary = client.get(&path).await?;
+    let summary = client.get(SummarizeDecisions { query: SummaryQuery { project: args.project } }).await?;
     out.answer(&summary, |summary| table(&figures(summary)));
     Ok(())
 }

@@ -9,7 +9,9 @@ use placet_domain::evidence::{Item, Manifest};
 use placet_domain::text::spelled_out;
 use placet_sandbox::LimitName;
 use placet_secrets::Scanner;
+use placet_wire::api::ManifestQuery;
 use placet_wire::api::{ActionDetail, PieceSecrets, REMOVED, SecretList, SecretView};
+use placet_wire::endpoint::{FetchEvidence, ListSecrets, ShowAction, ShowManifest};
 use placet_wire::{Client, ClientError};
 use serde::Serialize;
 
@@ -101,11 +103,11 @@ fn verified(checked: usize, removed: &[String]) -> String {
 /// The manifest of an action, checked against the digest that the ledger holds.
 pub(super) async fn find(client: &Client, typed: &str) -> Result<(ActionDetail, Manifest), CliError> {
     let id = action_id(client, typed).await?;
-    let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
+    let detail: ActionDetail = client.get(ShowAction { action: id }).await?;
     let recorded = detail.action.evidence.ok_or_else(|| {
         CliError::new(Code::NotFound, format!("the action left no evidence; it is {}", detail.action.status))
     })?;
-    let bytes = client.get_bytes(&format!("/api/v1/actions/{id}/evidence")).await?;
+    let bytes = client.get_bytes(ShowManifest { action: id, query: ManifestQuery::default() }).await?;
     checked("the manifest", recorded, &bytes)?;
     let manifest = serde_json::from_slice(&bytes)
         .map_err(|error| CliError::failed(format!("the manifest cannot be read: {error}")))?;
@@ -119,7 +121,7 @@ pub(super) async fn fetch(client: &Client, detail: &ActionDetail, item: &Item) -
 }
 
 async fn bytes_of(client: &Client, detail: &ActionDetail, item: &Item) -> Result<bytes::Bytes, ClientError> {
-    client.get_bytes(&format!("/api/v1/projects/{}/evidence/{}", detail.action.project, item.digest)).await
+    client.get_bytes(FetchEvidence { project: detail.action.project, digest: item.digest }).await
 }
 
 fn checked(what: &str, recorded: Digest, bytes: &[u8]) -> Result<(), CliError> {
@@ -140,7 +142,7 @@ fn without_secrets<'b>(bytes: &'b [u8], out: &Out) -> Cow<'b, [u8]> {
 }
 
 async fn secrets(client: &Client, detail: &ActionDetail) -> Result<Vec<PieceSecrets>, CliError> {
-    let list: SecretList = client.get(&format!("/api/v1/actions/{}/evidence/secrets", detail.action.id)).await?;
+    let list: SecretList = client.get(ListSecrets { action: detail.action.id }).await?;
     Ok(list.pieces.into_iter().filter(|piece| !piece.secrets.is_empty()).collect())
 }
 

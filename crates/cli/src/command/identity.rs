@@ -5,6 +5,7 @@ use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
 use placet_domain::refusal::Refusal;
 use placet_wire::api::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
+use placet_wire::endpoint::{CreateIdentity, ListIdentities, RevokeIdentity};
 use placet_wire::{Client, Token};
 
 use super::project;
@@ -87,17 +88,16 @@ async fn carry_out(command: Command, client: Client, who: &Who, out: &Out) -> Re
                 projects: (!projects.is_empty()).then_some(reach),
                 parent,
             };
-            let made: TokenOnce = client.post("/api/v1/identities", &new).await?;
+            let made: TokenOnce = client.post(CreateIdentity {}, &new).await?;
             keep(made, print_token, who, out)?;
         }
         Command::List => {
-            let list: IdentityList = client.get("/api/v1/identities").await?;
+            let list: IdentityList = client.get(ListIdentities {}).await?;
             out.answer(&list, |list| table(&list.identities.iter().map(row).collect::<Vec<_>>()));
         }
         Command::Revoke { name } => {
             let id = find(&client, &name).await?;
-            let gone: IdentityView =
-                client.post(&format!("/api/v1/identities/{id}/revoke"), &NewToken::default()).await?;
+            let gone: IdentityView = client.post(RevokeIdentity { identity: id }, &NewToken::default()).await?;
             out.answer(&gone, |gone| format!("revoked {} ({})", gone.name, gone.id));
         }
         // Not from a desk, which has the store open: `run` sees to it.
@@ -163,7 +163,7 @@ pub(super) async fn find(client: &Client, named: &str) -> Result<IdentityId, Cli
     if let Ok(id) = named.parse() {
         return Ok(id);
     }
-    let list: IdentityList = client.get("/api/v1/identities").await?;
+    let list: IdentityList = client.get(ListIdentities {}).await?;
     let found: Vec<&IdentityView> = list.identities.iter().filter(|one| one.name == named && !one.revoked).collect();
     match found.as_slice() {
         [one] => Ok(one.id),

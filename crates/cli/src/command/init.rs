@@ -7,6 +7,7 @@ use placet_control::bootstrap;
 use placet_domain::identity::Role;
 use placet_domain::project::Separation;
 use placet_wire::api::{NewProject, ProjectList, ProjectView};
+use placet_wire::endpoint::{CreateProject, ListProjects};
 use placet_workspace::Repository;
 use placet_worktree::team::{self, Outcome};
 use serde::Serialize;
@@ -112,7 +113,7 @@ async fn in_repository(args: &Args, repository: &Repository, who: &Who, out: &Ou
 
 /// The project of a repository is called like its directory. Duties that the team wrote down count from the beginning.
 async fn project(desk: &Desk, site: &Site, single_operator: bool) -> Result<ProjectView, CliError> {
-    let list: ProjectList = desk.client.get("/api/v1/projects").await?;
+    let list: ProjectList = desk.client.get(ListProjects {}).await?;
     if let Some(project) = list.projects.into_iter().next() {
         return Ok(project);
     }
@@ -121,7 +122,7 @@ async fn project(desk: &Desk, site: &Site, single_operator: bool) -> Result<Proj
     let name: String = directory.unwrap_or_default().chars().map(plain).take(80).collect();
     let name = if name.is_empty() { "repository".to_owned() } else { name };
     let separation = if single_operator { Separation::SingleOperator } else { Separation::FourEyes };
-    let made = desk.client.post("/api/v1/projects", &NewProject { name, separation }).await?;
+    let made = desk.client.post(CreateProject {}, &NewProject { name, separation }).await?;
     apply(desk, site).await?;
     Ok(made)
 }

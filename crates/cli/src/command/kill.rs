@@ -5,6 +5,7 @@
 
 use placet_control::{StopError, stop_by_socket};
 use placet_wire::api::{HaltRequest, OrganisationView};
+use placet_wire::endpoint::{HaltEverything, ReleaseHalt};
 
 use crate::context::Who;
 use crate::error::{CliError, Code};
@@ -29,10 +30,10 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let reason = args.reason.unwrap_or_default();
     let stopped = if args.release { None } else { stop_here(who, &reason).await? };
-    let path = if args.release { "/api/v1/release" } else { "/api/v1/halt" };
     let view: OrganisationView = match stopped {
         Some(view) => view,
-        None => who.client()?.post(path, &HaltRequest { reason }).await?,
+        None if args.release => who.client()?.post(ReleaseHalt {}, &HaltRequest { reason }).await?,
+        None => who.client()?.post(HaltEverything {}, &HaltRequest { reason }).await?,
     };
     out.answer(&view, |view| {
         let state = if view.halted { "everything is stopped" } else { "everything may go on" };

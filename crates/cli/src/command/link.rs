@@ -1,6 +1,7 @@
 //! `placet link`: a link that lets a person in once, by a browser.
 
 use placet_wire::api::{IdentityView, LinkOnce, NewLink};
+use placet_wire::endpoint::{CreateSignInLink, ShowCaller};
 
 use super::identity;
 use crate::context::Who;
@@ -19,9 +20,9 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let client = who.client()?;
     let id = match args.to {
         Some(named) => identity::find(&client, &named).await?,
-        None => client.get::<IdentityView>("/api/v1/whoami").await?.id,
+        None => client.get(ShowCaller {}).await?.id,
     };
-    let made: LinkOnce = client.post(&format!("/api/v1/identities/{id}/link"), &NewLink::default()).await?;
+    let made: LinkOnce = client.post(CreateSignInLink { identity: id }, &NewLink::default()).await?;
     let link = format!("{}{}", who.seat(&client)?, made.path);
     let view = serde_json::json!({ "identity": made.identity, "link": link, "expires_at": made.expires_at });
     out.answer(&view, |_| {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use placet_domain::project::Separation;
 use placet_wire::Client;
 use placet_wire::api::{NewProject, ProjectList, ProjectView, WordsRequest};
+use placet_wire::endpoint::{CreateProject, ListProjects, SetProjectWords};
 
 use crate::context::{Who, there_are};
 use crate::error::{CliError, Code};
@@ -55,21 +56,21 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     match command {
         Command::New { name, single_operator } => {
             let separation = if single_operator { Separation::SingleOperator } else { Separation::FourEyes };
-            let made: ProjectView = client.post("/api/v1/projects", &NewProject { name, separation }).await?;
+            let made: ProjectView = client.post(CreateProject {}, &NewProject { name, separation }).await?;
             out.answer(&made, |made| format!("made {} ({})", made.name, made.id));
             out.next(&format!("placet scope lock NAME FILE --project {}", made.name));
         }
         Command::Words { project, what, reason } => {
             let id = find(&client, project.as_deref()).await?.id;
             let request = WordsRequest { kept: what.keep, reason };
-            let view: ProjectView = client.post(&format!("/api/v1/projects/{id}/words"), &request).await?;
+            let view: ProjectView = client.post(SetProjectWords { project: id }, &request).await?;
             out.answer(&view, |view| {
                 let are = if view.keeps_words { "kept from here on" } else { "no longer kept" };
                 format!("the words of calls in {} are {are}", view.name)
             });
         }
         Command::List => {
-            let list: ProjectList = client.get("/api/v1/projects").await?;
+            let list: ProjectList = client.get(ListProjects {}).await?;
             let row = |project: &ProjectView| vec![project.name.clone(), project.id.to_string()];
             out.answer(&list, |list| table(&list.projects.iter().map(row).collect::<Vec<_>>()));
         }
@@ -79,7 +80,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 
 /// A project by name or id; the only one there is, if none is named.
 pub(super) async fn find(client: &Client, named: Option<&str>) -> Result<ProjectView, CliError> {
-    let list: ProjectList = client.get("/api/v1/projects").await?;
+    let list: ProjectList = client.get(ListProjects {}).await?;
     let fits = |project: &ProjectView| named.is_none_or(|name| project.name == name || project.id.to_string() == name);
     let known: BTreeSet<String> = list.projects.iter().map(|project| project.name.clone()).collect();
     let known = || there_are(known.iter().map(String::as_str));

@@ -2,7 +2,8 @@
 
 use jiff::{Timestamp, Zoned};
 use placet_domain::action::ActionStatus;
-use placet_wire::api::{InboxView, QueueView};
+use placet_wire::api::{InboxQuery, InboxView, QueueQuery, QueueView};
+use placet_wire::endpoint::{ShowInbox, ShowQueue};
 use placet_wire::{Client, ClientError};
 
 use super::{attention, safe_mode, until};
@@ -106,7 +107,7 @@ async fn list(client: &Client, most: usize, out: &Out) -> Result<(), CliError> {
 
 /// Plans, checkpoints, results and wishes wait for people too, and are no actions.
 async fn tell_of_runs(client: &Client, out: &Out) -> Result<(), CliError> {
-    let inbox: InboxView = client.get("/api/v1/inbox?limit=1").await?;
+    let inbox = client.get(ShowInbox { query: InboxQuery { limit: Some(1), ..InboxQuery::default() } }).await?;
     let told = match inbox.runs.len() {
         0 => return Ok(()),
         1 => "a run stands still for a person: placet review".to_owned(),
@@ -119,14 +120,15 @@ async fn tell_of_runs(client: &Client, out: &Out) -> Result<(), CliError> {
 /// So many, from the top. What moves while it is read is told once or not at all: a place is one of the order, not of a moment.
 async fn fetched(client: &Client, most: usize) -> Result<QueueView, ClientError> {
     let mut list = QueueView::default();
-    let mut after = String::new();
+    let mut query = QueueQuery::default();
     loop {
         let limit = (most - list.actions.len()).min(MOST_AT_ONCE);
-        let page: QueueView = client.get(&format!("/api/v1/queue?limit={limit}{after}")).await?;
+        query.limit = Some(u32::try_from(limit).unwrap_or(u32::MAX));
+        let page = client.get(ShowQueue { query: query.clone() }).await?;
         list.actions.extend(page.actions);
         list.next = page.next;
         match &list.next {
-            Some(next) if list.actions.len() < most => after = format!("&after={next}"),
+            Some(next) if list.actions.len() < most => query.after = Some(next.clone()),
             Some(_) | None => return Ok(list),
         }
     }

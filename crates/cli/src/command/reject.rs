@@ -1,6 +1,7 @@
 //! `placet reject`: refuses an action as it stands, with a reason the agent reads.
 
 use placet_wire::api::{ActionDetail, ActionView, Rejection};
+use placet_wire::endpoint::{RejectAction, ShowAction};
 
 use crate::card;
 use crate::context::{Who, action_id};
@@ -19,9 +20,9 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     let id = action_id(&client, &args.action).await?;
-    let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
-    let (path, seen) = (format!("/api/v1/actions/{id}/reject"), detail.action.review.to_string());
-    let view: ActionView = client.post_if(&path, &seen, &Rejection { reason: args.reason }).await?;
+    let detail: ActionDetail = client.get(ShowAction { action: id }).await?;
+    let rejection = Rejection { reason: args.reason };
+    let view = client.post_if(RejectAction { action: id }, detail.action.review, &rejection).await?;
     out.answer(&view, |view| card::rows([view]));
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use placet_wire::Client;
 use placet_wire::api::{Decision, ExpiryView, PreservationList, PreservationRequest, PreservationView, RetentionView};
+use placet_wire::endpoint::{EndPreservation, ExpireEvidence, PreserveEvidence, ShowRetention};
 
 use crate::command::project;
 use crate::context::run_id;
@@ -45,13 +46,13 @@ pub(crate) struct Preserve {
 
 pub(super) async fn expire(args: Expire, client: &Client, out: &Out) -> Result<(), CliError> {
     let project = project::find(client, args.project.as_deref()).await?;
-    let path = format!("/api/v1/projects/{}/retention", project.id);
+    let project = project.id;
     if args.yes {
-        let expired: ExpiryView = client.post(&format!("{path}/expire"), &Decision {}).await?;
+        let expired: ExpiryView = client.post(ExpireEvidence { project }, &Decision {}).await?;
         out.answer(&expired, removed);
         return Ok(());
     }
-    let view: RetentionView = client.get(&path).await?;
+    let view: RetentionView = client.get(ShowRetention { project }).await?;
     out.answer(&view, would_be_removed);
     if view.removable_count > 0 {
         out.next("placet evidence expire --yes");
@@ -91,9 +92,11 @@ pub(super) async fn preserve(args: Preserve, client: &Client, out: &Out) -> Resu
         Some(typed) => Some(run_id(client, typed).await?),
         None => None,
     };
-    let verb = if args.end { "end-preservation" } else { "preserve" };
-    let path = format!("/api/v1/projects/{}/retention/{verb}", project.id);
-    let list: PreservationList = client.post(&path, &PreservationRequest { run, reason: args.reason }).await?;
+    let (project, request) = (project.id, PreservationRequest { run, reason: args.reason });
+    let list = match args.end {
+        true => client.post(EndPreservation { project }, &request).await?,
+        false => client.post(PreserveEvidence { project }, &request).await?,
+    };
     out.answer(&list, |list| match &list.preserved[..] {
         [] => String::from("nothing is preserved; contents follow the settings"),
         all => all.iter().map(preserved).collect::<Vec<_>>().join("\n"),

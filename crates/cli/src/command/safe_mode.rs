@@ -5,6 +5,7 @@
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{HaltRequest, OrganisationView};
+use placet_wire::endpoint::{EndSafeMode, ShowOrganisation, StartSafeMode};
 
 use crate::context::Who;
 use crate::error::CliError;
@@ -39,9 +40,9 @@ enum Command {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     let view: OrganisationView = match args.command {
-        None => client.get("/api/v1/organisation").await?,
-        Some(Command::On { reason }) => client.post("/api/v1/safe-mode", &HaltRequest { reason }).await?,
-        Some(Command::Off { reason }) => client.post("/api/v1/safe-mode/end", &HaltRequest { reason }).await?,
+        None => client.get(ShowOrganisation {}).await?,
+        Some(Command::On { reason }) => client.post(StartSafeMode {}, &HaltRequest { reason }).await?,
+        Some(Command::Off { reason }) => client.post(EndSafeMode {}, &HaltRequest { reason }).await?,
     };
     out.answer(&view, text);
     Ok(())
@@ -62,7 +63,7 @@ fn stopped(view: &OrganisationView) -> Option<String> {
 
 /// Says that a switch is thrown, to whoever looks at what waits: it waits for that too. Who may not know hears nothing.
 pub(in crate::command) async fn remind(client: &Client, out: &Out) {
-    let Ok(view) = client.get::<OrganisationView>("/api/v1/organisation").await else { return };
+    let Ok(view) = client.get(ShowOrganisation {}).await else { return };
     if view.safe_mode.is_some() {
         out.note(&text(&view));
     } else if let Some(line) = stopped(&view) {

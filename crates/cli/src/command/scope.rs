@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use placet_domain::scope::ScopeDraft;
 use placet_wire::api::{NewScope, ScopeList, ScopeView};
+use placet_wire::endpoint::{ListScopes, LockScope};
 
 use super::project;
 use crate::context::Who;
@@ -38,13 +39,12 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
             let rules: ScopeDraft = toml::from_str(&read(&file)?)
                 .map_err(|error| CliError::usage(format!("`{}`: {error}", file.display())))?;
             let project = project::find(&client, project.as_deref()).await?;
-            let path = format!("/api/v1/projects/{}/scopes", project.id);
-            let locked: ScopeView = client.post(&path, &NewScope { name, rules }).await?;
+            let locked: ScopeView = client.post(LockScope { project: project.id }, &NewScope { name, rules }).await?;
             out.answer(&locked, |scope| format!("locked {} as {}", scope.name, scope.version));
         }
         Command::List { project } => {
             let project = project::find(&client, project.as_deref()).await?;
-            let list: ScopeList = client.get(&format!("/api/v1/projects/{}/scopes", project.id)).await?;
+            let list: ScopeList = client.get(ListScopes { project: project.id }).await?;
             let row = |scope: &ScopeView| vec![scope.name.clone(), scope.version.to_string()];
             out.answer(&list, |list| table(&list.scopes.iter().map(row).collect::<Vec<_>>()));
         }

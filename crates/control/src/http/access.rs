@@ -13,12 +13,12 @@ use placet_domain::refusal::Refusal;
 
 use super::caller::single;
 use super::problem::{Failure, problem};
-use super::route::Access;
 use super::signed;
 use crate::app::App;
 use crate::connections::Place;
 use crate::flow::{Caller, note_refusal};
 use crate::names::token_digest;
+use placet_wire::Access;
 
 /// A token is 47 characters; longer headers are not even hashed.
 const LONGEST_TOKEN: usize = 256;

@@ -2,8 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::http::{HeaderName, header};
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
@@ -12,8 +11,6 @@ use placet_domain::proposal::{Action, ActionSpec, Proposal};
 use placet_domain::refusal::Refusal;
 use placet_store::{ActionFilter, Listed};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::body::Asked;
 use super::caller::Seen;
@@ -33,30 +30,20 @@ const MOST_TITLED: usize = 200;
 
 pub(super) async fn propose(
     State(app): State<App>,
-    Path(run): Path<String>,
+    Path(run): Path<RunId>,
     Asked(caller, proposal): Asked<Proposal>,
-) -> Result<(StatusCode, Json<api::ActionView>), Failure> {
-    let run: RunId = run.parse().map_err(Failure::bad_id)?;
+) -> Result<Json<api::ActionView>, Failure> {
     let action = flow::propose(&app, &caller, run, proposal).await?;
-    Ok((StatusCode::CREATED, Json(view::action(&action))))
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PageQuery {
-    /// Only what was made after the entry of this number.
-    after: Option<u64>,
-    /// At most so many.
-    limit: Option<u32>,
+    Ok(Json(view::action(&action)))
 }
 
 pub(super) async fn of_run(
     State(app): State<App>,
-    Path(run): Path<String>,
-    Query(query): Query<PageQuery>,
+    Path(run): Path<RunId>,
+    Query(query): Query<api::PageQuery>,
     caller: Caller,
 ) -> Result<Json<api::ActionList>, Failure> {
-    let run = flow::find_run(&app, &caller, run.parse().map_err(Failure::bad_id)?).await?;
+    let run = flow::find_run(&app, &caller, run).await?;
     let limit = query.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
     let filter = ActionFilter { run: Some(run.id), after: query.after, limit, ..ActionFilter::default() };
     let actions = app.store().actions(filter).await.map_err(No::Fault)?;
@@ -71,10 +58,10 @@ pub(super) async fn of_run(
 
 pub(super) async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     caller: Caller,
-) -> Result<impl IntoResponse, Failure> {
-    let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+) -> Result<([(HeaderName, String); 1], Json<api::ActionDetail>), Failure> {
+    let action = flow::find_action(&app, &caller, id).await?;
     let etag = format!("\"{}\"", action.review());
     let mut detail = detail(&app, &action).await?;
     // Where things run is nothing that an agent should plan with.
@@ -135,11 +122,11 @@ pub(super) async fn detail(app: &App, action: &ActionState) -> Result<api::Actio
 /// What a run only rehearsed and what of it can still be done, in the order in which it was proposed.
 pub(super) async fn effects(
     State(app): State<App>,
-    Path(run): Path<String>,
-    Query(query): Query<PageQuery>,
+    Path(run): Path<RunId>,
+    Query(query): Query<api::PageQuery>,
     caller: Caller,
 ) -> Result<Json<api::EffectList>, Failure> {
-    let run = flow::find_run(&app, &caller, run.parse().map_err(Failure::bad_id)?).await?;
+    let run = flow::find_run(&app, &caller, run).await?;
     let (limit, statuses) = (query.limit.unwrap_or(USUAL_ROWS).min(USUAL_ROWS), vec![ActionStatus::Rehearsed]);
     let filter = ActionFilter { run: Some(run.id), statuses, after: query.after, limit, ..ActionFilter::default() };
     let found = app.store().actions(filter).await.map_err(No::Fault)?;
@@ -152,65 +139,61 @@ pub(super) async fn effects(
     Ok(Json(api::EffectList { effects, next }))
 }
 
-fn parse(id: &str) -> Result<ActionId, Failure> {
-    id.parse().map_err(Failure::bad_id)
-}
-
 pub(super) async fn approve(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Seen(seen): Seen,
     Asked(caller, _): Asked<api::Decision>,
 ) -> ActionAnswer {
-    let action = flow::approve(&app, &caller, parse(&id)?, seen).await?;
+    let action = flow::approve(&app, &caller, id, seen).await?;
     Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn amend(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Seen(seen): Seen,
     Asked(caller, request): Asked<api::AmendmentRequest>,
-) -> Result<(StatusCode, Json<api::ActionView>), Failure> {
-    let action = flow::amend(&app, &caller, parse(&id)?, seen, request).await?;
-    Ok((StatusCode::CREATED, Json(titled(&app, &action).await?)))
+) -> Result<Json<api::ActionView>, Failure> {
+    let action = flow::amend(&app, &caller, id, seen, request).await?;
+    Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn reject(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Seen(seen): Seen,
     Asked(caller, rejection): Asked<api::Rejection>,
 ) -> ActionAnswer {
-    let action = flow::reject(&app, &caller, parse(&id)?, seen, rejection.reason).await?;
+    let action = flow::reject(&app, &caller, id, seen, rejection.reason).await?;
     Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn withdraw(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Asked(caller, withdrawal): Asked<api::Withdrawal>,
 ) -> ActionAnswer {
-    let action = flow::withdraw(&app, &caller, parse(&id)?, withdrawal.reason).await?;
+    let action = flow::withdraw(&app, &caller, id, withdrawal.reason).await?;
     Ok(Json(view::action(&action)))
 }
 
 pub(super) async fn perform(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Seen(seen): Seen,
     Asked(caller, _): Asked<api::Decision>,
 ) -> ActionAnswer {
-    let action = flow::perform(&app, &caller, parse(&id)?, seen).await?;
+    let action = flow::perform(&app, &caller, id, seen).await?;
     Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn resolve(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Asked(caller, request): Asked<api::ResolutionRequest>,
 ) -> ActionAnswer {
-    let (id, api::ResolutionRequest { resolution, reason, attempt }) = (parse(&id)?, request);
+    let api::ResolutionRequest { resolution, reason, attempt } = request;
     let state = flow::find_action(&app, &caller, id).await?;
     // Only of what waits for a word: whoever sends the same word again hears what came of it.
     if state.status == ActionStatus::Interrupted && attempt.is_some_and(|attempt| attempt != state.attempt) {

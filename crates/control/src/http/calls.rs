@@ -4,9 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use placet_domain::id::{ProjectId, RunId};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::body::Asked;
 use super::extract::{Path, Query};
@@ -17,28 +16,19 @@ use crate::flow::{self, Called, Caller};
 
 pub(super) async fn set_words(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ProjectId>,
     Asked(caller, given): Asked<api::WordsRequest>,
 ) -> Result<Json<api::ProjectView>, Failure> {
-    let id = id.parse().map_err(Failure::bad_id)?;
     let project = flow::set_words(&app, &caller, id, given.kept, given.reason).await?;
     Ok(Json(view::project(project)))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CallsQuery {
-    /// Only entries after the one of this number.
-    after: Option<u64>,
-}
-
 pub(super) async fn list(
     State(app): State<App>,
-    Path(id): Path<String>,
-    Query(query): Query<CallsQuery>,
+    Path(id): Path<RunId>,
+    Query(query): Query<api::CallQuery>,
     caller: Caller,
 ) -> Result<Json<api::CallList>, Failure> {
-    let id = id.parse().map_err(Failure::bad_id)?;
     let (calls, last) = flow::calls(&app, &caller, id, query.after).await?;
     Ok(Json(api::CallList { calls: calls.into_iter().map(seen).collect(), last }))
 }
@@ -72,10 +62,10 @@ fn seen(called: Called) -> api::CallView {
 
 pub(super) async fn words(
     State(app): State<App>,
-    Path((id, entry)): Path<(String, u64)>,
+    Path((id, entry)): Path<(RunId, u64)>,
     caller: Caller,
 ) -> Result<Response, Failure> {
-    let bytes = flow::words(&app, &caller, id.parse().map_err(Failure::bad_id)?, entry).await?;
+    let bytes = flow::words(&app, &caller, id, entry).await?;
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     Ok((headers, bytes).into_response())
 }

@@ -22,10 +22,10 @@ type RunAnswer = Result<Json<api::RunView>, Failure>;
 /// Where the run stands now.
 pub(super) async fn show(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     caller: Caller,
 ) -> Result<Json<api::CheckpointView>, Failure> {
-    let look = flow::look(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let look = flow::look(&app, &caller, id).await?;
     let none = || Failure::new(StatusCode::NOT_FOUND, "unknown", "the run stands at no checkpoint");
     let mut seen = view::checkpoint(look).ok_or_else(none)?;
     for list in [&mut seen.actions_done, &mut seen.actions_next, &mut seen.actions_interrupted] {
@@ -34,9 +34,9 @@ pub(super) async fn show(
     Ok(Json(seen))
 }
 
-async fn decide(app: &App, caller: &Caller, place: &(String, u32), command: RunCommand) -> RunAnswer {
-    let id: RunId = place.0.parse().map_err(Failure::bad_id)?;
-    let run = flow::decide_checkpoint(app, caller, id, place.1, command).await?;
+async fn decide(app: &App, caller: &Caller, place: (RunId, u32), command: RunCommand) -> RunAnswer {
+    let (run, number) = place;
+    let run = flow::decide_checkpoint(app, caller, run, number, command).await?;
     Ok(Json(view::run(run)))
 }
 
@@ -46,38 +46,37 @@ fn pass(seen: Digest, given: api::Modification) -> RunCommand {
 
 pub(super) async fn approve(
     State(app): State<App>,
-    Path(place): Path<(String, u32)>,
+    Path(place): Path<(RunId, u32)>,
     Seen(seen): Seen,
     Asked(caller, _): Asked<api::Decision>,
 ) -> RunAnswer {
-    decide(&app, &caller, &place, pass(seen, api::Modification::default())).await
+    decide(&app, &caller, place, pass(seen, api::Modification::default())).await
 }
 
 pub(super) async fn modify(
     State(app): State<App>,
-    Path(place): Path<(String, u32)>,
+    Path(place): Path<(RunId, u32)>,
     Seen(seen): Seen,
     Asked(caller, given): Asked<api::Modification>,
 ) -> RunAnswer {
-    decide(&app, &caller, &place, pass(seen, given)).await
+    decide(&app, &caller, place, pass(seen, given)).await
 }
 
 pub(super) async fn reject(
     State(app): State<App>,
-    Path(place): Path<(String, u32)>,
+    Path(place): Path<(RunId, u32)>,
     Seen(seen): Seen,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> RunAnswer {
-    decide(&app, &caller, &place, RunCommand::RejectGate { seen, reason: given.reason }).await
+    decide(&app, &caller, place, RunCommand::RejectGate { seen, reason: given.reason }).await
 }
 
 /// Back to what was saved at this checkpoint, whether the run still stands there or not.
 pub(super) async fn roll_back(
     State(app): State<App>,
-    Path((id, number)): Path<(String, u32)>,
+    Path((id, number)): Path<(RunId, u32)>,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> RunAnswer {
-    let id: RunId = id.parse().map_err(Failure::bad_id)?;
     let run = flow::find_run(&app, &caller, id).await?;
     let saved = run.snapshots.kept.iter().rev().find(|snapshot| snapshot.gate == Some(number));
     let none = || Failure::new(StatusCode::NOT_FOUND, "unknown", "nothing was saved at this checkpoint");

@@ -6,8 +6,6 @@ use placet_domain::deciding::{Figures, HastyWeek, TierFigures, Week};
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::extract::Query;
 use super::problem::Failure;
@@ -17,20 +15,12 @@ use crate::flow::{self, Caller, Measured};
 
 const MINUTE_MS: u64 = 60_000;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SummaryQuery {
-    /// Only what belongs to this project.
-    project: Option<String>,
-}
-
 pub(super) async fn summary(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<SummaryQuery>,
+    Query(query): Query<api::SummaryQuery>,
 ) -> Result<Json<api::DecisionSummary>, Failure> {
-    let project = query.project.map(|id| id.parse().map_err(Failure::bad_id)).transpose()?;
-    Ok(Json(view(&flow::measure(&app, &caller, project).await?)))
+    Ok(Json(view(&flow::measure(&app, &caller, query.project).await?)))
 }
 
 pub(super) async fn mine(State(app): State<App>, caller: Caller) -> Result<Json<api::HabitView>, Failure> {

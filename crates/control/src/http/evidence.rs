@@ -6,12 +6,10 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Manifest, SecretSeen, SecretsSeen};
-use placet_domain::id::ProjectId;
+use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::refusal::Refusal;
 use placet_store::{IntegrityFault, Removal, StoreError};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::body::Raw;
 use super::extract::{Path, Query};
@@ -19,28 +17,22 @@ use super::problem::{Failure, problem};
 use crate::app::App;
 use crate::flow::{self, Caller, No};
 
-fn parse(project: &str, digest: &str) -> Result<(ProjectId, Digest), Failure> {
-    Ok((project.parse().map_err(Failure::bad_id)?, digest.parse().map_err(Failure::bad_id)?))
-}
-
 pub(super) async fn keep(
     State(app): State<App>,
-    Path((project, digest)): Path<(String, String)>,
+    Path((project, digest)): Path<(ProjectId, Digest)>,
     caller: Caller,
     Raw(bytes, _place): Raw,
-) -> Result<(StatusCode, Json<api::KeptBlob>), Failure> {
-    let (project, digest) = parse(&project, &digest)?;
+) -> Result<Json<api::KeptBlob>, Failure> {
     let size_bytes = flow::keep_blob(&app, &caller, project, digest, bytes).await?;
-    Ok((StatusCode::CREATED, Json(api::KeptBlob { digest, size_bytes })))
+    Ok(Json(api::KeptBlob { digest, size_bytes }))
 }
 
 pub(super) async fn fetch(
     State(app): State<App>,
-    Path((project, digest)): Path<(String, String)>,
+    Path((project, digest)): Path<(ProjectId, Digest)>,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let (project, digest) = parse(&project, &digest)?;
     caller.sees(project, "evidence")?;
     let unknown = || No::Refused(Refusal::Unknown { what: "evidence" });
     let kept = app.store().kept(project, digest).await.map_err(No::Fault)?;
@@ -89,25 +81,18 @@ fn download(etag: String, bytes: Vec<u8>) -> Response {
     (headers, bytes).into_response()
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ManifestQuery {
-    /// Another manifest that was reported for the action than the one that counts.
-    digest: Option<String>,
-}
-
 /// The manifest that counts or, by its digest, any that was reported for the action: late ones are kept too.
 pub(super) async fn manifest(
     State(app): State<App>,
-    Path(action): Path<String>,
-    Query(query): Query<ManifestQuery>,
+    Path(action): Path<ActionId>,
+    Query(query): Query<api::ManifestQuery>,
     caller: Caller,
 ) -> Result<Response, Failure> {
-    let action = flow::find_action(&app, &caller, action.parse().map_err(Failure::bad_id)?).await?;
+    let action = flow::find_action(&app, &caller, action).await?;
     let none = || No::Refused(Refusal::Unknown { what: "evidence" });
     let digest = match query.digest {
         None => action.evidence,
-        Some(digest) => flow::reported(&app, &action, digest.parse().map_err(Failure::bad_id)?).await?,
+        Some(digest) => flow::reported(&app, &action, digest).await?,
     };
     let digest = digest.ok_or_else(none)?;
     let bytes = app.store().sealed(action.id, digest).await.map_err(No::Fault)?.ok_or_else(none)?;
@@ -118,10 +103,10 @@ pub(super) async fn manifest(
 /// What looked like secrets in the pieces of the manifest that counts.
 pub(super) async fn secrets(
     State(app): State<App>,
-    Path(action): Path<String>,
+    Path(action): Path<ActionId>,
     caller: Caller,
 ) -> Result<Json<api::SecretList>, Failure> {
-    let action = flow::find_action(&app, &caller, action.parse().map_err(Failure::bad_id)?).await?;
+    let action = flow::find_action(&app, &caller, action).await?;
     let none = || No::Refused(Refusal::Unknown { what: "evidence" });
     let digest = action.evidence.ok_or_else(none)?;
     let bytes = app.store().sealed(action.id, digest).await.map_err(No::Fault)?.ok_or_else(none)?;

@@ -5,10 +5,9 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use placet_domain::id::RunId;
 use placet_domain::run::{HostingCommand, RunCommand, SnapshotCommand};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::body::Asked;
 use super::extract::{Path, Query};
@@ -36,46 +35,37 @@ pub(super) async fn list(
 
 pub(super) async fn equip(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Asked(caller, _): Asked<api::NewToken>,
 ) -> Result<Json<api::TokenOnce>, Failure> {
-    let (identity, token) = flow::equip(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let (identity, token) = flow::equip(&app, &caller, id).await?;
     Ok(Json(api::TokenOnce { identity: view::identity(&identity), token: token.reveal().to_owned() }))
 }
 
 pub(super) async fn collect(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Asked(caller, report): Asked<api::OutputReport>,
 ) -> RunAnswer {
-    let id = id.parse().map_err(Failure::bad_id)?;
     Ok(Json(view::run(flow::collect(&app, &caller, id, report).await?)))
 }
 
 pub(super) async fn previewed(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Asked(caller, report): Asked<api::PreviewReport>,
 ) -> RunAnswer {
-    let run = flow::previewed(&app, &caller, id.parse().map_err(Failure::bad_id)?, report).await?;
+    let run = flow::previewed(&app, &caller, id, report).await?;
     Ok(Json(view::run(run)))
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PreviewQuery {
-    /// How long to wait for the host.
-    #[serde(default)]
-    wait_ms: u64,
 }
 
 pub(super) async fn preview(
     State(app): State<App>,
-    Path((id, number)): Path<(String, u32)>,
+    Path((id, number)): Path<(RunId, u32)>,
     caller: Caller,
-    Query(query): Query<PreviewQuery>,
+    Query(query): Query<api::PreviewQuery>,
 ) -> Result<Json<api::RollbackPreview>, Failure> {
-    let (id, wait) = (id.parse().map_err(Failure::bad_id)?, Duration::from_millis(query.wait_ms));
+    let (id, wait) = (id, Duration::from_millis(query.wait_ms));
     let report = flow::preview(&app, &caller, id, number, wait).await?;
     let no_answer = |code, why: &str| Failure::new(StatusCode::SERVICE_UNAVAILABLE, code, why);
     let report = report.ok_or_else(|| no_answer("no_answer", "its host has not answered yet; ask again"))?;
@@ -85,21 +75,20 @@ pub(super) async fn preview(
 
 pub(super) async fn destroy(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Asked(caller, _): Asked<api::Decision>,
 ) -> RunAnswer {
-    Ok(Json(view::run(flow::destroyed(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?)))
+    Ok(Json(view::run(flow::destroyed(&app, &caller, id).await?)))
 }
 
 macro_rules! reports {
     ($($handler:ident takes $body:ident as $given:pat => $command:expr;)*) => {$(
         pub(super) async fn $handler(
             State(app): State<App>,
-            Path(id): Path<String>,
+            Path(id): Path<RunId>,
             Asked(caller, $given): Asked<api::$body>,
         ) -> RunAnswer {
-            let id = id.parse().map_err(Failure::bad_id)?;
-            Ok(Json(view::run(flow::change_run(&app, &caller, id, $command).await?)))
+                    Ok(Json(view::run(flow::change_run(&app, &caller, id, $command).await?)))
         }
     )*};
 }

@@ -13,8 +13,6 @@ use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
 use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::extract::{Path, Query};
 use super::pages::{self, Address, MOST_TWINS, person};
@@ -34,28 +32,12 @@ const MOST_TOLD: usize = 2_000;
 /// As much of a goal as tells which undertaking it is.
 const LONGEST_GOAL: usize = 200;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct InboxQuery {
-    /// Only what belongs to this project.
-    project: Option<String>,
-    /// At most so many actions, up to 200.
-    limit: Option<u32>,
-    /// Only actions of this tier: `B` or `C`.
-    tier: Option<String>,
-    /// `mine`: only what you may still say yes to, beginning with what somebody named you for; `others`: only what waits for others than
-    /// you; `aside`: only what you set aside. All of it, if left out.
-    whose: Option<String>,
-    /// Only what comes after this place: `next` of the answer before.
-    after: Option<String>,
-}
-
 pub(super) async fn show(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<InboxQuery>,
+    Query(query): Query<api::InboxQuery>,
 ) -> Result<Json<api::InboxView>, Failure> {
-    let reach = reach(&caller, query.project.as_deref())?;
+    let reach = reach(&caller, query.project)?;
     let waiting = length(&app, &caller.identity, reach.clone()).await?;
     let aside = match mine(&app, &caller.identity) {
         Some(seat) => app.store().aside_length(reach.clone(), seat).await?,
@@ -101,7 +83,7 @@ fn twins_told(rows: usize) -> u32 {
     u32::try_from(each).unwrap_or(MOST_TWINS).min(MOST_TWINS)
 }
 
-fn after(query: &InboxQuery) -> Result<Option<Place>, Failure> {
+fn after(query: &api::InboxQuery) -> Result<Option<Place>, Failure> {
     query.after.as_deref().map(str::parse).transpose().map_err(|_| no_place())
 }
 
@@ -109,7 +91,7 @@ fn no_place() -> Failure {
     Failure::new(StatusCode::BAD_REQUEST, "bad_query", "`after` is the `next` of an answer")
 }
 
-fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
+fn filter(app: &App, caller: &Caller, query: &api::InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
     let bad = |why: &'static str| Failure::new(StatusCode::BAD_REQUEST, "bad_query", why);
     // Of whom no yes is asked, nothing is asked of others than them.
     let nobody = || Seat { who: caller.identity.id, behind: Vec::new(), now: app.store().now() };
@@ -136,9 +118,8 @@ async fn interrupted(app: &App, caller: &Caller, reach: Reach) -> Result<Vec<Wai
 }
 
 /// What somebody sees, or one project of it.
-pub(super) fn reach(caller: &Caller, project: Option<&str>) -> Result<Reach, Failure> {
-    let Some(id) = project else { return Ok(caller.identity.reach.clone()) };
-    let project: ProjectId = id.parse().map_err(Failure::bad_id)?;
+pub(super) fn reach(caller: &Caller, project: Option<ProjectId>) -> Result<Reach, Failure> {
+    let Some(project) = project else { return Ok(caller.identity.reach.clone()) };
     caller.sees(project, "project")?;
     Ok(Reach::Only([project].into()))
 }
@@ -167,11 +148,10 @@ fn standing(run: Standing) -> api::StandingView {
 
 pub(super) async fn card(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     caller: Caller,
 ) -> Result<Json<api::CardView>, Failure> {
-    let page =
-        pages::action_page(&app, &caller, &Address::without_browser(), id.parse().map_err(Failure::bad_id)?).await?;
+    let page = pages::action_page(&app, &caller, &Address::without_browser(), id).await?;
     let entries = happened(&app, page.detail.action.id).await?;
     Ok(Json(shown(page, entries)))
 }

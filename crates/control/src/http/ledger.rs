@@ -6,8 +6,6 @@ use placet_domain::refusal::Refusal;
 use placet_ledger::{InclusionProof, SignedTreeHead};
 use placet_store::{EntryFilter, StoredEntry};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::extract::Query;
 use super::problem::Failure;
@@ -27,19 +25,10 @@ pub(super) async fn head(State(app): State<App>) -> Result<Json<api::HeadView>, 
     Ok(Json(api::HeadView { size, root, note: head.to_string(), key: app.store().verifier().to_string() }))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct EntriesQuery {
-    /// Only entries after the one of this number.
-    after: Option<u64>,
-    /// At most so many.
-    limit: Option<u32>,
-}
-
 pub(super) async fn entries(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<EntriesQuery>,
+    Query(query): Query<api::EntryQuery>,
 ) -> Result<Json<api::EntryList>, Failure> {
     let limit = query.limit.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
     let filter = EntryFilter { after: query.after, limit, reach: caller.identity.reach, ..EntryFilter::default() };
@@ -52,13 +41,6 @@ pub(super) async fn entries(
     Ok(Json(api::EntryList { entries: entries.into_iter().map(view).collect() }))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ProofQuery {
-    /// The number of the entry.
-    seq: u64,
-}
-
 /// An entry with the way from it to the newest head.
 pub(super) struct Proven {
     pub(super) stored: StoredEntry,
@@ -69,7 +51,7 @@ pub(super) struct Proven {
 pub(super) async fn prove(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<ProofQuery>,
+    Query(query): Query<api::ProofQuery>,
 ) -> Result<Json<api::InclusionProof>, Failure> {
     let Proven { stored, proof, head } = proven(&app, caller, query.seq).await?;
     Ok(Json(api::InclusionProof {
@@ -94,18 +76,9 @@ pub(super) async fn proven(app: &App, caller: Caller, seq: u64) -> Result<Proven
     Ok(Proven { stored, proof, head })
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ConsistencyQuery {
-    /// The size of the older head.
-    from: u64,
-    /// The size of the newer one.
-    to: u64,
-}
-
 pub(super) async fn consistency(
     State(app): State<App>,
-    Query(query): Query<ConsistencyQuery>,
+    Query(query): Query<api::ConsistencyQuery>,
 ) -> Result<Json<api::ConsistencyProof>, Failure> {
     let size = app.store().size();
     if query.from == 0 || query.from > query.to || query.to > size {

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use placet_domain::action::ActionState;
 use placet_domain::approval::MOST_TIMES;
 use placet_domain::id::{ActionId, RunId};
@@ -23,32 +22,31 @@ use crate::flow::{self, Caller, No, Offer};
 
 pub(super) async fn offer(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     caller: Caller,
 ) -> Result<Json<api::OrderOffer>, Failure> {
-    let offer = flow::offer(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let offer = flow::offer(&app, &caller, id).await?;
     Ok(Json(offered(&app, &offer)))
 }
 
 pub(super) async fn give(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ActionId>,
     Seen(seen): Seen,
     Asked(caller, request): Asked<api::OrderRequest>,
-) -> Result<(StatusCode, Json<api::OrderView>), Failure> {
-    let id: ActionId = id.parse().map_err(Failure::bad_id)?;
+) -> Result<Json<api::OrderView>, Failure> {
     let run = flow::give_order(&app, &caller, id, seen, request).await?;
     let given = run.orders.iter().rev().find(|order| order.action == id);
     let given = given.ok_or(No::Refused(Refusal::Unknown { what: "order" }))?;
-    Ok((StatusCode::CREATED, Json(view(&app, &run, given).await?)))
+    Ok(Json(view(&app, &run, given).await?))
 }
 
 pub(super) async fn of_run(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     caller: Caller,
 ) -> Result<Json<api::OrderList>, Failure> {
-    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let run = flow::find_run(&app, &caller, id).await?;
     Ok(Json(api::OrderList { orders: listed(&app, &run).await? }))
 }
 
@@ -58,10 +56,9 @@ pub(super) async fn standing(State(app): State<App>, caller: Caller) -> Result<J
 
 pub(super) async fn revoke(
     State(app): State<App>,
-    Path((id, number)): Path<(String, u32)>,
+    Path((id, number)): Path<(RunId, u32)>,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> Result<Json<api::OrderList>, Failure> {
-    let id: RunId = id.parse().map_err(Failure::bad_id)?;
     let run = flow::revoke_order(&app, &caller, id, number, given.reason).await?;
     Ok(Json(api::OrderList { orders: listed(&app, &run).await? }))
 }

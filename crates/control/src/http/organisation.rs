@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use placet_domain::id::ProjectId;
 use placet_domain::identity::Reach;
 use placet_domain::organisation::{Organisation, OrganisationCommand};
 use placet_domain::run::Allowance;
@@ -62,10 +63,9 @@ pub(super) async fn budget(State(app): State<App>, Asked(caller, given): Asked<a
 
 pub(super) async fn project_budget(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<ProjectId>,
     Asked(caller, given): Asked<api::BudgetRequest>,
 ) -> Result<Json<api::ProjectView>, Failure> {
-    let id = id.parse().map_err(Failure::bad_id)?;
     let project = flow::give_project(&app, &caller, id, Allowance::from(given)).await?;
     Ok(Json(view::project(project)))
 }

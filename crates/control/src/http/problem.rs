@@ -50,10 +50,6 @@ impl Failure {
     pub(super) fn bad_id(error: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_id", error.to_string())
     }
-
-    pub(super) fn bad_name(error: impl std::fmt::Display) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "bad_name", error.to_string())
-    }
 }
 
 pub(super) fn problem(status: StatusCode, code: &'static str, detail: &str) -> Response {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use placet_domain::id::ProjectId;
 use placet_domain::scope::Scope;
 use placet_wire::api;
@@ -25,17 +24,16 @@ pub(super) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<
 pub(super) async fn create(
     State(app): State<App>,
     Asked(caller, new): Asked<api::NewProject>,
-) -> Result<(StatusCode, Json<api::ProjectView>), Failure> {
+) -> Result<Json<api::ProjectView>, Failure> {
     let project = flow::make_project(&app, &caller, new).await?;
-    Ok((StatusCode::CREATED, Json(view::project(project))))
+    Ok(Json(view::project(project)))
 }
 
 pub(super) async fn scopes(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(project): Path<ProjectId>,
     caller: Caller,
 ) -> Result<Json<api::ScopeList>, Failure> {
-    let project: ProjectId = project.parse().map_err(Failure::bad_id)?;
     caller.sees(project, "project")?;
     let locked = app.store().scopes(project).await.map_err(No::Fault)?;
     // Oldest first, so that the newest of a name is the one that stays.
@@ -45,12 +43,11 @@ pub(super) async fn scopes(
 
 pub(super) async fn lock_scope(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(project): Path<ProjectId>,
     Asked(caller, new): Asked<api::NewScope>,
-) -> Result<(StatusCode, Json<api::ScopeView>), Failure> {
-    let project = project.parse().map_err(Failure::bad_id)?;
+) -> Result<Json<api::ScopeView>, Failure> {
     let (name, scope) = flow::lock_scope(&app, &caller, project, new).await?;
-    Ok((StatusCode::CREATED, Json(view::scope(name, scope))))
+    Ok(Json(view::scope(name, scope)))
 }
 
 pub(super) async fn policy(State(app): State<App>) -> Json<api::PolicyView> {

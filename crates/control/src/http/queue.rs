@@ -5,8 +5,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use placet_store::{QueueFilter, Waits};
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::actions::titled_all;
 use super::extract::Query;
@@ -20,24 +18,13 @@ use crate::flow::Caller;
 const MOST_ROWS: u32 = 1_000;
 const USUAL_ROWS: u32 = 100;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct QueueQuery {
-    /// Only what belongs to this project.
-    project: Option<String>,
-    /// At most so many, up to 1,000.
-    limit: Option<u32>,
-    /// Only what comes after this place: `next` of the answer before.
-    after: Option<String>,
-}
-
 pub(super) async fn list(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<QueueQuery>,
+    Query(query): Query<api::QueueQuery>,
 ) -> Result<Json<api::QueueView>, Failure> {
     let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_query", "`after` is the `next` of an answer");
-    let reach = reach(&caller, query.project.as_deref())?;
+    let reach = reach(&caller, query.project)?;
     let after: Option<Place> = query.after.as_deref().map(str::parse).transpose().map_err(bad)?;
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
     let undecided = QueueFilter { reach, limit, ..QueueFilter::default() };

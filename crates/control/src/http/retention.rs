@@ -17,16 +17,12 @@ use crate::flow::{self, Caller, Expired};
 /// More of them say nothing that their number does not.
 const MOST_LISTED: usize = 1_000;
 
-fn parse(project: &str) -> Result<ProjectId, Failure> {
-    project.parse().map_err(Failure::bad_id)
-}
-
 pub(super) async fn show(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(project): Path<ProjectId>,
     caller: Caller,
 ) -> Result<Json<api::RetentionView>, Failure> {
-    let found = flow::expirable(&app, &caller, parse(&project)?).await?;
+    let found = flow::expirable(&app, &caller, project).await?;
     Ok(Json(view(&app, found)))
 }
 
@@ -57,10 +53,9 @@ fn preserved(preserved: Vec<Preservation>) -> Vec<api::PreservationView> {
 
 pub(super) async fn expire(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(project): Path<ProjectId>,
     Asked(caller, api::Decision {}): Asked<api::Decision>,
 ) -> Result<Json<api::ExpiryView>, Failure> {
-    let project = parse(&project)?;
     caller.sees(project, "project")?;
     let Expired { removed, removed_bytes, swept } = flow::expire(&app, caller.actor(), project).await?;
     Ok(Json(api::ExpiryView { removed, removed_bytes, freed_bytes: swept.size_bytes }))
@@ -70,20 +65,20 @@ type Preserved = Result<Json<api::PreservationList>, Failure>;
 
 pub(super) async fn preserve(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(project): Path<ProjectId>,
     Asked(caller, given): Asked<api::PreservationRequest>,
 ) -> Preserved {
     let command = ProjectCommand::Preserve { run: given.run, reason: given.reason };
-    list(flow::preserve(&app, &caller, parse(&project)?, command).await?)
+    list(flow::preserve(&app, &caller, project, command).await?)
 }
 
 pub(super) async fn end_preservation(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(project): Path<ProjectId>,
     Asked(caller, given): Asked<api::PreservationRequest>,
 ) -> Preserved {
     let command = ProjectCommand::EndPreservation { run: given.run, reason: given.reason };
-    list(flow::preserve(&app, &caller, parse(&project)?, command).await?)
+    list(flow::preserve(&app, &caller, project, command).await?)
 }
 
 fn list(project: Project) -> Preserved {

@@ -3,12 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use placet_domain::id::{ProjectId, RunId};
+use placet_domain::id::RunId;
 use placet_domain::run::{BudgetCommand, RunCommand, SnapshotCommand};
 use placet_store::RunFilter;
 use placet_wire::api;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::body::Asked;
 use super::caller::Seen;
@@ -24,28 +22,16 @@ type RunAnswer = Result<Json<api::RunView>, Failure>;
 const MOST_ROWS: u32 = 1_000;
 const USUAL_ROWS: u32 = 100;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ListQuery {
-    /// Only what belongs to this project.
-    project: Option<String>,
-    /// Only what was made before the entry of this number: the list goes from new to old.
-    after: Option<u64>,
-    /// At most so many.
-    limit: Option<u32>,
-}
-
 pub(super) async fn list(
     State(app): State<App>,
     caller: Caller,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<api::RunQuery>,
 ) -> Result<Json<api::RunList>, Failure> {
-    let project: Option<ProjectId> = query.project.map(|id| id.parse()).transpose().map_err(Failure::bad_id)?;
-    if let Some(project) = project {
+    if let Some(project) = query.project {
         caller.sees(project, "project")?;
     }
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    let (reach, before) = (caller.identity.reach.clone(), query.after);
+    let (reach, project, before) = (caller.identity.reach.clone(), query.project, query.after);
     let runs = app
         .store()
         .runs(RunFilter { project, reach, before, limit, ..RunFilter::default() })
@@ -59,13 +45,13 @@ pub(super) async fn list(
 pub(super) async fn create(
     State(app): State<App>,
     Asked(caller, new): Asked<api::NewRun>,
-) -> Result<(StatusCode, Json<api::RunView>), Failure> {
+) -> Result<Json<api::RunView>, Failure> {
     let run = flow::make_run(&app, &caller, new).await?;
-    Ok((StatusCode::CREATED, Json(view::run(run))))
+    Ok(Json(view::run(run)))
 }
 
-pub(super) async fn show(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> RunAnswer {
-    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+pub(super) async fn show(State(app): State<App>, Path(id): Path<RunId>, caller: Caller) -> RunAnswer {
+    let run = flow::find_run(&app, &caller, id).await?;
     Ok(Json(view::run(run)))
 }
 
@@ -73,80 +59,79 @@ pub(super) async fn show(State(app): State<App>, Path(id): Path<String>, caller:
 pub(super) async fn execute(
     State(app): State<App>,
     Asked(caller, new): Asked<api::NewExecution>,
-) -> Result<(StatusCode, Json<api::ExecutionView>), Failure> {
+) -> Result<Json<api::ExecutionView>, Failure> {
     let run = flow::plan_run(&app, &caller, new).await?;
     let unplanned = || Failure::new(StatusCode::CONFLICT, "not_now", "the run of this request was not planned");
     let view = api::ExecutionView::of(view::run(run)).ok_or_else(unplanned)?;
-    Ok((StatusCode::CREATED, Json(view)))
+    Ok(Json(view))
 }
 
 pub(super) async fn pipeline(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     caller: Caller,
 ) -> Result<Json<api::PipelineView>, Failure> {
-    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let run = flow::find_run(&app, &caller, id).await?;
     Ok(Json(view::pipeline(&run)))
 }
 
-async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> RunAnswer {
-    let id: RunId = id.parse().map_err(Failure::bad_id)?;
+async fn change(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> RunAnswer {
     let run = flow::change_run(app, caller, id, command).await?;
     Ok(Json(view::run(run)))
 }
 
 pub(super) async fn submit(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Asked(caller, plan): Asked<api::PlanSubmission>,
 ) -> RunAnswer {
-    change(&app, &caller, &id, RunCommand::Submit { plan: plan.plan }).await
+    change(&app, &caller, id, RunCommand::Submit { plan: plan.plan }).await
 }
 
 pub(super) async fn approve(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Seen(seen): Seen,
     Asked(caller, _): Asked<api::Decision>,
 ) -> RunAnswer {
-    change(&app, &caller, &id, RunCommand::ApprovePlan { seen }).await
+    change(&app, &caller, id, RunCommand::ApprovePlan { seen }).await
 }
 
 pub(super) async fn complete(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Seen(seen): Seen,
     Asked(caller, _): Asked<api::Decision>,
 ) -> RunAnswer {
-    change(&app, &caller, &id, RunCommand::ApproveResults { seen, chosen: None }).await
+    change(&app, &caller, id, RunCommand::ApproveResults { seen, chosen: None }).await
 }
 
 pub(super) async fn export(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Seen(seen): Seen,
     Asked(caller, given): Asked<api::ExportRequest>,
 ) -> RunAnswer {
-    change(&app, &caller, &id, RunCommand::ApproveResults { seen, chosen: given.output_ids }).await
+    change(&app, &caller, id, RunCommand::ApproveResults { seen, chosen: given.output_ids }).await
 }
 
 pub(super) async fn reject_results(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     Seen(seen): Seen,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> RunAnswer {
-    change(&app, &caller, &id, RunCommand::RejectResults { seen, reason: given.reason }).await
+    change(&app, &caller, id, RunCommand::RejectResults { seen, reason: given.reason }).await
 }
 
 macro_rules! commands {
     ($($handler:ident takes $body:ident as $given:pat => $command:expr;)*) => {$(
         pub(super) async fn $handler(
             State(app): State<App>,
-            Path(id): Path<String>,
+            Path(id): Path<RunId>,
             Asked(caller, $given): Asked<api::$body>,
         ) -> RunAnswer {
-            change(&app, &caller, &id, $command).await
+            change(&app, &caller, id, $command).await
         }
     )*};
 }
@@ -167,22 +152,12 @@ commands! {
     budget takes BudgetRequest as given => RunCommand::Budget(BudgetCommand::Set { allowance: given.into() });
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AuditQuery {
-    /// Only entries after the one of this number.
-    after: Option<u64>,
-    /// At most so many.
-    limit: Option<u32>,
-}
-
 pub(super) async fn audit(
     State(app): State<App>,
-    Path(id): Path<String>,
-    Query(query): Query<AuditQuery>,
+    Path(id): Path<RunId>,
+    Query(query): Query<api::AuditQuery>,
     caller: Caller,
 ) -> Result<Json<api::AuditTrail>, Failure> {
-    let id = id.parse().map_err(Failure::bad_id)?;
     let limit = query.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
     let rows = flow::audit(&app, &caller, id, query.after, limit).await?;
     Ok(Json(api::AuditTrail { rows }))

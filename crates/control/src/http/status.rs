@@ -1,29 +1,22 @@
-//! Health, readiness, metrics.
+//! Health, readiness, metrics, and the document of the API.
 
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use axum::response::{IntoResponse as _, Response};
+use placet_wire::api;
 use serde_json::json;
-use utoipa::IntoParams;
+use utoipa::openapi::OpenApi;
 
 use super::extract::Query;
 use super::problem::{Failure, NO_ROOM, problem};
 use crate::accept::ArrivedAt;
 use crate::app::App;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct HealthQuery {
-    /// A fresh nonce of at most 64 characters; the server signs it together with the address that you dialled.
-    question: Option<String>,
-}
-
 /// Also proves the identity of this control plane to any caller, so that a client can verify it before it sends a token.
 pub(super) async fn health(
     State(app): State<App>,
-    Query(query): Query<HealthQuery>,
+    Query(query): Query<api::HealthQuery>,
     request: Request,
 ) -> Json<serde_json::Value> {
     let asked = query.question.zip(request.extensions().get::<ArrivedAt>());
@@ -48,7 +41,11 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     }
 }
 
-pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+pub(super) async fn metrics(State(app): State<App>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.metrics_text().await)
+    ([(header::CONTENT_TYPE, kind)], app.metrics_text().await).into_response()
+}
+
+pub(super) async fn api_document() -> Json<OpenApi> {
+    Json(placet_wire::api_document())
 }

@@ -14,9 +14,8 @@ use placet_domain::id::RunId;
 use placet_domain::identity::{Identity, Reach, Role};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
-use serde::Deserialize;
+use placet_wire::api;
 use tokio::sync::watch::Receiver;
-use utoipa::IntoParams;
 
 use super::caller::single;
 use super::extract::{Path, Query};
@@ -54,22 +53,13 @@ enum What {
     All(Reach),
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AllQuery {
-    /// Only what belongs to this project.
-    project: Option<String>,
-    /// Begin with so many of the newest events that are told, up to 200, instead of with what happens next. `Last-Event-ID` says better where.
-    last: Option<u32>,
-}
-
 pub(super) async fn run(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Path(id): Path<RunId>,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
-    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
+    let run = flow::find_run(&app, &caller, id).await?.id;
     let after = last_event_id(&headers, app.store().size())?;
     begin(app, What::Run(run), caller.identity, after)
 }
@@ -79,9 +69,9 @@ pub(super) async fn all(
     State(app): State<App>,
     caller: Caller,
     headers: HeaderMap,
-    Query(query): Query<AllQuery>,
+    Query(query): Query<api::StreamQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
-    let reach = inbox::reach(&caller, query.project.as_deref())?;
+    let reach = inbox::reach(&caller, query.project)?;
     let size = app.store().size();
     let after = match (last_event_id(&headers, size)?, query.last) {
         (Some(seq), _) => Some(seq),

@@ -16,40 +16,39 @@ use crate::flow::{self, Caller};
 
 type WishAnswer = Result<Json<api::WishList>, Failure>;
 
-pub(super) async fn list(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> WishAnswer {
-    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+pub(super) async fn list(State(app): State<App>, Path(id): Path<RunId>, caller: Caller) -> WishAnswer {
+    let run = flow::find_run(&app, &caller, id).await?;
     Ok(Json(listed(&run, &app)))
 }
 
 pub(super) async fn grant(
     State(app): State<App>,
-    Path((id, number)): Path<(String, u32)>,
+    Path((id, number)): Path<(RunId, u32)>,
     Seen(seen): Seen,
     Asked(caller, given): Asked<api::GrantRequest>,
 ) -> WishAnswer {
-    let id: RunId = id.parse().map_err(Failure::bad_id)?;
     let run = flow::grant(&app, &caller, id, number, seen, given.lasts_ms).await?;
     Ok(Json(listed(&run, &app)))
 }
 
 pub(super) async fn reject(
     State(app): State<App>,
-    Path((id, number)): Path<(String, u32)>,
+    Path((id, number)): Path<(RunId, u32)>,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> WishAnswer {
-    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Reject { number, reason: given.reason })).await
+    change(&app, &caller, id, RunCommand::Network(NetworkCommand::Reject { number, reason: given.reason })).await
 }
 
 pub(super) async fn revoke(
     State(app): State<App>,
-    Path((id, number)): Path<(String, u32)>,
+    Path((id, number)): Path<(RunId, u32)>,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> WishAnswer {
-    change(&app, &caller, &id, RunCommand::Network(NetworkCommand::Revoke { number, reason: given.reason })).await
+    change(&app, &caller, id, RunCommand::Network(NetworkCommand::Revoke { number, reason: given.reason })).await
 }
 
-async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> WishAnswer {
-    let run = flow::change_run(app, caller, id.parse().map_err(Failure::bad_id)?, command).await?;
+async fn change(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> WishAnswer {
+    let run = flow::change_run(app, caller, id, command).await?;
     Ok(Json(listed(&run, app)))
 }
 

@@ -182,6 +182,14 @@ pub struct AmendmentRequest {
     pub reason: String,
 }
 
+/// A proposal by a signed webhook, with the run that it is for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedProposal {
+    pub run: RunId,
+    pub proposal: Proposal,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rejection {

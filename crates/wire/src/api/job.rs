@@ -10,6 +10,15 @@ use utoipa::ToSchema;
 
 use super::ActionView;
 
+/// A worker's request for work.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseRequest {
+    /// Milliseconds to wait for an action that is ready.
+    #[serde(default)]
+    pub wait_ms: u64,
+}
+
 /// A leased action with its permit.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Job {

@@ -15,13 +15,14 @@ mod order;
 mod organisation;
 mod preview;
 mod project;
+mod query;
 mod retention;
 mod run;
 mod worktree;
 
 pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, EffectList,
-    InterruptionView, QueueView, ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
+    InterruptionView, QueueView, ReasonView, Rejection, ResolutionRequest, SignedProposal, VerdictView, Withdrawal,
 };
 pub use attention::{AsideView, AssignRequest, AssignmentView, AttentionView, DeferRequest};
 pub use call::{CallList, CallView, WordsRequest};
@@ -43,8 +44,8 @@ pub use inbox::{
     WaitingView, WorkerList, WorkerView,
 };
 pub use job::{
-    Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, NetworkQuery, NetworkView, PieceSecrets,
-    Redemption, RedemptionView, SecretList, SecretView,
+    Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, LeaseRequest, NetworkQuery, NetworkView,
+    PieceSecrets, Redemption, RedemptionView, SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
 pub use log::{LogHeard, LogKind, LogPiece, LogReport, LogStream, LogView, Said};
@@ -53,6 +54,10 @@ pub use organisation::{HaltRequest, OrganisationView, SafeModeView};
 pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};
 pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
+};
+pub use query::{
+    AuditQuery, CallQuery, ConsistencyQuery, EntryQuery, HealthQuery, InboxQuery, LogQuery, ManifestQuery, NoticeQuery,
+    PageQuery, PreviewQuery, ProofQuery, QueueQuery, RunQuery, StreamQuery, SummaryQuery, WorktreeQuery,
 };
 pub use retention::{
     ExpiryView, PreservationList, PreservationRequest, PreservationView, REMOVED, RemovableView, RetentionView,

@@ -10,7 +10,8 @@ use placet_sandbox::{
     Exit, FreezeError, Freezer, Frozen, Held, Killer, Launcher, Profile, Request, Running, SandboxError, Stream,
 };
 use placet_wire::ClientError;
-use placet_wire::api::{HostingView, NewToken, TokenOnce};
+use placet_wire::api::{HostingView, NewToken};
+use placet_wire::endpoint::IssueAgentToken;
 use placet_workspace::TreePath;
 use placet_workspace::space::SpaceError;
 use tokio::sync::oneshot;
@@ -21,7 +22,7 @@ use super::seat::Turn;
 use super::tail::Tail;
 use crate::execute::chain;
 use crate::lease::Worker;
-use crate::tap::{Tap, Teller};
+use crate::tap::{Speaker, Tap, Teller};
 
 /// Why an agent does not run.
 #[derive(Debug, thiserror::Error)]
@@ -67,8 +68,7 @@ impl AgentProcess {
             hosting.run.launch.as_ref().ok_or_else(|| StartError::Cage("nothing is to be started".to_owned()))?;
         let profile = approved_profile(worker, launch)?;
         let client = &worker.config.client;
-        let once: TokenOnce =
-            client.post(&format!("/api/v1/runs/{}/agent-token", hosting.run.id), &NewToken {}).await?;
+        let once = client.post(IssueAgentToken { run: hosting.run.id }, &NewToken {}).await?;
         let space = turn.space()?;
         space.place_in_memory(&path(handshake::TOKEN_FILE), once.token.as_bytes())?;
         let environment = Environment::of(hosting, profile.limits()).to_bytes();
@@ -90,7 +90,7 @@ impl AgentProcess {
         let server = client.server().trim_start_matches("http://").to_owned();
         let teller = Teller {
             worker: worker.clone(),
-            path: format!("/api/v1/runs/{}/log", hosting.run.id),
+            speaker: Speaker::Agent(hosting.run.id),
             start: start_now(),
             tap: Tap::default(),
         };

@@ -11,8 +11,12 @@ use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 use placet_domain::run::{Output, Wanted};
 use placet_domain::scope::ScopePath;
-use placet_wire::ClientError;
-use placet_wire::api::{Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RunView};
+use placet_wire::api::{Decision, HostingQuery, HostingView, OutputReport, Rejection, RunView};
+use placet_wire::endpoint::{
+    FailRun, FetchEvidence, HostRun, ListHostings, ReportDestruction, ReportOutputs, ReportSnapshotFailure,
+    StoreEvidence,
+};
+use placet_wire::{ClientError, Endpoint};
 use placet_workspace::TreePath;
 use placet_workspace::space::SpaceError;
 use serde::Serialize;
@@ -217,14 +221,16 @@ impl Keeper {
     /// What the control plane says now, whatever the last news were.
     pub(super) async fn is_still_wanted(&self, wanted: Wanted) -> Result<bool, ClientError> {
         let query = HostingQuery::default();
-        let list: HostingList = self.worker.config.client.post("/api/v1/hostings", &query).await?;
+        let list = self.worker.config.client.post(ListHostings {}, &query).await?;
         Ok(list.hostings.iter().any(|now| now.mine && now.run.id == self.run && now.wanted == wanted))
     }
 
     async fn bring_about(&mut self, hosting: &HostingView) -> Result<Next, KeepError> {
         match hosting.wanted {
             Wanted::Nothing => return Ok(Next::Done),
-            Wanted::Running if !hosting.mine => self.report("host", &Decision::default()).await?,
+            Wanted::Running if !hosting.mine => {
+                self.report(HostRun { run: self.run }, &Decision::default()).await.map(drop)?
+            }
             Wanted::Running if hosting.preview.is_some() => {
                 // It stands still for as long as it is looked at.
                 self.preview(hosting).await?;
@@ -299,8 +305,8 @@ impl Keeper {
     }
 
     async fn fetch(&self, hosting: &HostingView, path: &str, digest: Digest) -> Result<Bytes, KeepError> {
-        let url = format!("/api/v1/projects/{}/evidence/{digest}", hosting.run.project);
-        let bytes = self.worker.config.client.get_bytes(&url).await?;
+        let content = FetchEvidence { project: hosting.run.project, digest };
+        let bytes = self.worker.config.client.get_bytes(content).await?;
         if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(KeepError::WrongFile(path.to_owned())) }
     }
 
@@ -314,7 +320,7 @@ impl Keeper {
         }
         self.end_agent().await;
         let mut turn = self.seat.turn().await;
-        let mut outputs = Vec::new();
+        let (project, mut outputs) = (hosting.run.project, Vec::new());
         // What has no place among people's files, such as a repository's own, is no output.
         let listed = turn.relied_on()?.outputs(|path| ScopePath::new(path.as_bytes()).is_ok())?;
         // Before any of them is read and uploaded.
@@ -329,8 +335,8 @@ impl Keeper {
             let mut bytes = Vec::new();
             turn.space()?.read_output(&listed, &mut bytes)?;
             let (digest, bytes) = (Digest::of(&bytes), Bytes::from(bytes));
-            let url = format!("/api/v1/projects/{}/evidence/{digest}", hosting.run.project);
-            match insist(|| self.worker.config.client.put_bytes::<KeptBlob>(&url, bytes.clone())).await {
+            match insist(|| self.worker.config.client.put_bytes(StoreEvidence { project, digest }, bytes.clone())).await
+            {
                 Ok(_) => outputs.push(Output { id, path, digest, size_bytes, executable }),
                 Err(ClientError::Refused(problem)) if problem.status == crate::report::TOO_LARGE => {
                     return Err(KeepError::TooLarge { path, size_bytes });
@@ -339,7 +345,7 @@ impl Keeper {
             }
         }
         let removed = removed_inputs(&mut turn, hosting)?;
-        self.report("outputs", &OutputReport { outputs, removed }).await
+        self.report(ReportOutputs { run: self.run }, &OutputReport { outputs, removed }).await.map(drop)
     }
 
     async fn destroy(&mut self) -> Result<(), KeepError> {
@@ -347,16 +353,14 @@ impl Keeper {
         self.seat.end_job();
         let mut turn = self.seat.turn().await;
         tokio::task::spawn_blocking(move || turn.destroy()).await??;
-        self.report("destroyed", &Decision::default()).await
+        self.report(ReportDestruction { run: self.run }, &Decision::default()).await.map(drop)
     }
 
-    pub(super) async fn report(&self, what: &str, body: &impl Serialize) -> Result<(), KeepError> {
-        self.reported(what, body).await.map(drop)
-    }
-
-    pub(super) async fn reported(&self, what: &str, body: &impl Serialize) -> Result<RunView, KeepError> {
-        let path = format!("/api/v1/runs/{}/{what}", self.run);
-        Ok(self.worker.config.client.post::<RunView>(&path, body).await?)
+    pub(super) async fn report<E>(&self, endpoint: E, body: &E::Body) -> Result<RunView, KeepError>
+    where
+        E: Endpoint<Seen = (), Body: Serialize, Answer = RunView>,
+    {
+        Ok(self.worker.config.client.post(endpoint, body).await?)
     }
 
     pub(super) async fn end_agent(&mut self) {
@@ -377,21 +381,24 @@ impl Keeper {
     /// Whether the run can do without the snapshot: one that somebody asked for is not worth its end.
     async fn goes_on_unsaved(&self, error: &KeepError) -> bool {
         tracing::warn!(run = %self.run, %error, "it cannot be saved");
-        self.tell("snapshot-failed", format!("it cannot be saved: {error}")).await.is_ok()
+        self.tell(ReportSnapshotFailure { run: self.run }, format!("it cannot be saved: {error}")).await.is_ok()
     }
 
     async fn fail(&self, reason: String) {
-        if let Err(error) = self.tell("fail", reason).await {
+        if let Err(error) = self.tell(FailRun { run: self.run }, reason).await {
             tracing::warn!(run = %self.run, %error, "the run could not be failed");
         }
     }
 
     /// Says why something did not come about, until it is heard.
-    async fn tell(&self, what: &str, reason: String) -> Result<RunView, ClientError> {
+    async fn tell<E>(&self, endpoint: E, reason: String) -> Result<RunView, ClientError>
+    where
+        E: Endpoint<Seen = (), Body = Rejection, Answer = RunView> + Clone,
+    {
         let end = reason.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST_REASON).last().unwrap_or(0);
         let reason = if reason.len() > LONGEST_REASON { reason[..end].to_owned() } else { reason };
-        let (path, body) = (format!("/api/v1/runs/{}/{what}", self.run), Rejection { reason });
-        insist(|| self.worker.config.client.post::<RunView>(&path, &body)).await
+        let body = Rejection { reason };
+        insist(|| self.worker.config.client.post(endpoint.clone(), &body)).await
     }
 }
 

@@ -25,7 +25,8 @@ use std::sync::Arc;
 
 use placet_domain::id::RunId;
 use placet_seal::Key;
-use placet_wire::api::{HostingList, HostingQuery, HostingView};
+use placet_wire::api::{HostingQuery, HostingView};
+use placet_wire::endpoint::ListHostings;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -59,7 +60,7 @@ pub(crate) async fn run(worker: &Worker, config: &HostConfig, mut stop: watch::R
     let mut seen = None;
     while !*stop.borrow() {
         let query = HostingQuery { wait_ms: u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX), seen };
-        let asked = worker.config.client.post::<HostingList>("/api/v1/hostings", &query);
+        let asked = worker.config.client.post(ListHostings {}, &query);
         let answer = tokio::select! {
             answer = asked => answer,
             _ = stop.changed() => break,

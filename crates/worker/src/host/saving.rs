@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use placet_domain::digest::Digest;
 use placet_wire::api::{HostingView, PreviewReport, RestoreReport, SnapshotReport};
+use placet_wire::endpoint::{RecordSnapshot, ReportPreview, ReportRestore};
 use placet_workspace::space::{SnapshotRecord, Space, SpaceError};
 
 use super::foresee;
@@ -49,7 +50,7 @@ impl Keeper {
             files: record.files,
             size_bytes: record.bytes,
         };
-        let seen = self.reported("snapshots", &report).await?;
+        let seen = self.report(RecordSnapshot { run: self.run }, &report).await?;
         // It is saved and on record: what could not be forgotten is forgotten with the next one.
         let kept = seen.snapshots.iter().map(|snapshot| u64::from(snapshot.number)).collect();
         if let Err(error) = self.forget(kept).await {
@@ -87,7 +88,7 @@ impl Keeper {
         });
         let state = state.await?.ok_or(KeepError::OtherSnapshot(number))?;
         let (workspace, memory) = (of_domain(state.workspace), of_domain(state.memory));
-        self.report("restored", &RestoreReport { number, workspace, memory }).await
+        self.report(ReportRestore { run: self.run }, &RestoreReport { number, workspace, memory }).await.map(drop)
     }
 
     /// Tells what going back would change, if somebody asks. Whatever is wanted besides comes first.
@@ -103,13 +104,13 @@ impl Keeper {
                 }
             }
         };
-        match self.report("previews", &PreviewReport { number, preview, failed }).await {
+        match self.report(ReportPreview { run: self.run }, &PreviewReport { number, preview, failed }).await {
             // A question changes nothing, and is no end of a run.
             Err(error) if !error.passes() => {
                 tracing::warn!(run = %self.run, %error, "a preview was not told");
                 Ok(())
             }
-            told => told,
+            told => told.map(drop),
         }
     }
 }

@@ -10,7 +10,9 @@ use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::proposal::Proposal;
 use placet_domain::time::Timestamp;
+use placet_wire::Endpoint as _;
 use placet_wire::api::{Completion, Redemption};
+use placet_wire::endpoint::{ApproveAction, CompleteJob, LeaseJob, ProposeAction, RedeemPermit};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -35,7 +37,7 @@ struct Cast {
 /// What a client must read of a proposed action to go on.
 #[derive(Deserialize)]
 struct Proposed {
-    id: String,
+    id: ActionId,
     review: String,
 }
 
@@ -115,14 +117,13 @@ async fn drive(cast: &Arc<Cast>, clients: usize, time: Duration) -> Result<Value
 
 /// One loop. With many clients a worker may get another client's action; every action is still carried through once.
 async fn once(cast: &Cast, line: &mut Line) -> Result<(), CliError> {
-    let path = format!("/api/v1/runs/{}/actions", cast.run);
+    let path = ProposeAction { run: cast.run }.path();
     let proposed: Proposed = line.post(&path, &cast.agent, None, &cast.proposal).await?;
-    let path = format!("/api/v1/actions/{}/approve", proposed.id);
+    let path = ApproveAction { action: proposed.id }.path();
     line.post::<IgnoredAny>(&path, &cast.reviewer, Some(&proposed.review), &json!({})).await?;
-    let job: Leased = line.post("/api/v1/leases", &cast.worker, None, &json!({ "wait_ms": 5_000 })).await?;
-    let path = format!("/api/v1/jobs/{}", job.action);
+    let job: Leased = line.post(&LeaseJob {}.path(), &cast.worker, None, &json!({ "wait_ms": 5_000 })).await?;
     let redemption = Redemption { permit: job.permit };
-    line.post::<IgnoredAny>(&format!("{path}/redeem"), &cast.worker, None, &redemption).await?;
+    line.post::<IgnoredAny>(&RedeemPermit { action: job.action }.path(), &cast.worker, None, &redemption).await?;
     let manifest = Manifest {
         v: 1,
         action: job.action,
@@ -137,7 +138,7 @@ async fn once(cast: &Cast, line: &mut Line) -> Result<(), CliError> {
         items: Vec::new(),
         not_taken: Vec::new(),
     };
-    let path = format!("{path}/complete");
+    let path = CompleteJob { action: job.action }.path();
     let completed: Completed = line.post(&path, &cast.worker, None, &Completion { manifest }).await?;
     if completed.quarantined { Err(CliError::failed("a result was quarantined")) } else { Ok(()) }
 }

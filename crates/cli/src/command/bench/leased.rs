@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use placet_domain::action::ActionStatus;
 use placet_domain::identity::Role;
+use placet_domain::proposal::Proposal;
 use placet_egress::Team;
 use placet_sandbox::Profiles;
-use placet_wire::api::{ActionDetail, ActionView};
+use placet_wire::api::{ActionDetail, ActionView, Decision};
+use placet_wire::endpoint::{ApproveAction, ProposeAction, ShowAction};
 use placet_worker::{Worker, WorkerConfig};
 use serde_json::{Value, json};
 
@@ -32,9 +34,10 @@ pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliErr
     let worker = Worker::connect(config).await?;
     let mut times = Times::default();
     let until = Instant::now() + Duration::from_secs(seconds);
+    let proposal = json!({ "tool": "sh", "arguments": ["true"] });
+    let proposal: Proposal = serde_json::from_value(proposal).map_err(|error| CliError::failed(error.to_string()))?;
     while Instant::now() < until {
-        let proposal = json!({ "tool": "sh", "arguments": ["true"] });
-        let action: ActionView = world.agent.post(&format!("/api/v1/runs/{run}/actions"), &proposal).await?;
+        let action = world.agent.post(ProposeAction { run }, &proposal).await?;
         approve(world, &action).await?;
         let before = Instant::now();
         let job = worker.lease(Duration::from_secs(5)).await?;
@@ -48,13 +51,12 @@ pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliErr
 }
 
 async fn approve(world: &World, action: &ActionView) -> Result<(), CliError> {
-    let path = format!("/api/v1/actions/{}/approve", action.id);
-    let _: Value = world.reviewer.post_if(&path, &action.review.to_string(), &json!({})).await?;
+    world.reviewer.post_if(ApproveAction { action: action.id }, action.review, &Decision::default()).await?;
     Ok(())
 }
 
 async fn succeeded(world: &World, action: &ActionView) -> Result<(), CliError> {
-    let detail: ActionDetail = world.reviewer.get(&format!("/api/v1/actions/{}", action.id)).await?;
+    let detail: ActionDetail = world.reviewer.get(ShowAction { action: action.id }).await?;
     let status = detail.action.status;
     if status == ActionStatus::Succeeded {
         Ok(())

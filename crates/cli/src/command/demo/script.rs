@@ -11,6 +11,7 @@ use placet_domain::text::spelled_out;
 use placet_ledger::{VerifierKey, bundle};
 use placet_wire::Client;
 use placet_wire::api::{ActionDetail, ActionView, Decision, NewRun, RunView};
+use placet_wire::endpoint::{AcceptResults, ApprovePlan, CreateRun, ShowAction, StartRun};
 
 use super::world::World;
 use crate::card;
@@ -58,8 +59,8 @@ pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<RunId, C
 
     step(out, "4", "The agent is done; you accept the results.");
     let results = agent.finish("counted the lines of notes.txt").await.map_err(failed)?;
-    let path = format!("/api/v1/runs/{}/complete", run.id);
-    let done: RunView = world.reviewer.post_if(&path, &results.review.to_string(), &Decision::default()).await?;
+    let done: RunView =
+        world.reviewer.post_if(AcceptResults { run: run.id }, results.review, &Decision::default()).await?;
     out.note(&format!("{} {}", styled(GOOD, done.status), done.meaning));
 
     step(out, "5", "A stranger checks the record, offline, with nothing but files and a public key.");
@@ -86,13 +87,9 @@ fn failed(error: AgentError) -> CliError {
 async fn undertake(world: &World) -> Result<RunView, CliError> {
     let plan = vec!["read notes.txt".into(), "count its lines into report.txt".into()];
     let new = NewRun::usual(world.project.id, "report on notes.txt".into(), "demo".into(), world.agent_id, plan);
-    let run: RunView = world.operator.post("/api/v1/runs", &new).await?;
-    let path = format!("/api/v1/runs/{}", run.id);
-    world
-        .reviewer
-        .post_if::<RunView>(&format!("{path}/approve"), &run.review.to_string(), &Decision::default())
-        .await?;
-    Ok(world.operator.post(&format!("{path}/start"), &Decision::default()).await?)
+    let run: RunView = world.operator.post(CreateRun {}, &new).await?;
+    world.reviewer.post_if(ApprovePlan { run: run.id }, run.review, &Decision::default()).await?;
+    Ok(world.operator.post(StartRun { run: run.id }, &Decision::default()).await?)
 }
 
 impl World {
@@ -126,7 +123,7 @@ async fn carry_out(world: &World, agent: &Agent, wanted: &Proposal, out: &Out) -
 }
 
 async fn detail(client: &Client, action: &ActionView) -> Result<ActionDetail, CliError> {
-    Ok(client.get(&format!("/api/v1/actions/{}", action.id)).await?)
+    Ok(client.get(ShowAction { action: action.id }).await?)
 }
 
 async fn decide(reviewer: &Client, action: &ActionView, yes: bool, out: &Out) -> Result<(), CliError> {

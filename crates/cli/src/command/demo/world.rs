@@ -10,6 +10,7 @@ use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
 use placet_domain::permit::PermitVerifier;
 use placet_wire::api::{NewIdentity, NewProject, NewScope, ProjectView, TokenOnce};
+use placet_wire::endpoint::{CreateIdentity, CreateProject, LockScope};
 use placet_wire::{Client, Token};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -95,11 +96,11 @@ impl World {
         let started_in = before.elapsed();
         let operator = Client::new(server.clone(), home.token("admin")?);
         let project: ProjectView = operator
-            .post("/api/v1/projects", &NewProject { name: "demo".into(), separation: Default::default() })
+            .post(CreateProject {}, &NewProject { name: "demo".into(), separation: Default::default() })
             .await?;
         let rules = toml::from_str(SCOPE).map_err(|error| CliError::failed(format!("the demo's scope: {error}")))?;
         let scope = NewScope { name: "demo".into(), rules };
-        operator.post::<serde_json::Value>(&format!("/api/v1/projects/{}/scopes", project.id), &scope).await?;
+        operator.post(LockScope { project: project.id }, &scope).await?;
         let (_, reviewer) = introduce(&home, &operator, "you", Role::Reviewer).await?;
         let (agent_id, agent) = introduce(&home, &operator, "scripted-agent", Role::Agent).await?;
         Ok(Self { dir, home, server, started_in, control, worker: None, project, operator, reviewer, agent, agent_id })
@@ -223,7 +224,7 @@ fn start_worker(home: &Home, server: &str, dir: &Path) -> Result<Child, CliError
 /// Makes an identity, keeps its token, and returns a client that acts as it.
 async fn introduce(home: &Home, operator: &Client, name: &str, role: Role) -> Result<(IdentityId, Client), CliError> {
     let new = NewIdentity { name: name.into(), roles: [role].into(), projects: None, parent: None };
-    let made: TokenOnce = operator.post("/api/v1/identities", &new).await?;
+    let made: TokenOnce = operator.post(CreateIdentity {}, &new).await?;
     let token = Token::new(made.token);
     home.keep_token(name, &token)?;
     Ok((made.identity.id, operator.with_token(token)))

@@ -10,7 +10,9 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use placet_ledger::{Hash, SignedTreeHead, VerifierKey, WitnessKey, WitnessRefusal};
-use placet_wire::api::ConsistencyProof;
+use placet_wire::Endpoint as _;
+use placet_wire::api::{ConsistencyProof, ConsistencyQuery};
+use placet_wire::endpoint::ProveConsistency;
 
 use super::kept_head::known_head;
 use super::{parse_hashes, parse_key};
@@ -83,11 +85,14 @@ fn consistency(
     proof: Option<&Path>,
 ) -> Result<Vec<Hash>, CliError> {
     let from = last.map_or(0, SignedTreeHead::size);
-    let (to, route) = (new.size(), "GET /api/v1/ledger/consistency");
+    let to = new.size();
     if from == 0 || from >= to {
         return Ok(Vec::new());
     }
-    let needed = || format!("give the answer to {route}?from={from}&to={to} with --proof FILE");
+    let needed = || {
+        let target = ProveConsistency { query: ConsistencyQuery { from, to } }.target();
+        format!("give the answer to GET {target} with --proof FILE")
+    };
     let Some(file) = proof else {
         let message =
             format!("a head of {from} entries was cosigned before; a proof is needed that this one continues it");

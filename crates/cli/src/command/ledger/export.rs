@@ -5,7 +5,8 @@ use std::path::Path;
 use placet_domain::canonical;
 use placet_ledger::{SignedTreeHead, VerifierKey, bundle};
 use placet_wire::Client;
-use placet_wire::api::{EntryList, HeadView};
+use placet_wire::api::{EntryList, EntryQuery, HeadView};
+use placet_wire::endpoint::{ListEntries, ShowHead};
 
 use super::parse_key;
 use crate::command::serve::open_store;
@@ -39,15 +40,15 @@ fn exported(out: &Out, dir: &Path, head: &SignedTreeHead, key: &str) {
 /// Fetches head and entries and writes them as an export. The server is not trusted: the export is verified afterwards.
 pub(crate) async fn export(client: &Client, dir: &Path, out: &Out) -> Result<(SignedTreeHead, VerifierKey), CliError> {
     let _spinner = Spinner::start(out, "fetching the ledger");
-    let view: HeadView = client.get("/api/v1/ledger/head").await?;
+    let view: HeadView = client.get(ShowHead {}).await?;
     let key = parse_key(&view.key)?;
     let head = SignedTreeHead::verify(view.note.as_bytes(), &key);
     let head =
         head.map_err(|error| CliError::new(Code::Integrity, format!("the head is not signed by its key: {error}")))?;
     let mut entries: Vec<Vec<u8>> = Vec::new();
     while (entries.len() as u64) < head.size() {
-        let after = entries.len().checked_sub(1).map_or_else(String::new, |last| format!("?after={last}"));
-        let page: EntryList = client.get(&format!("/api/v1/ledger/entries{after}")).await?;
+        let query = EntryQuery { after: entries.len().checked_sub(1).map(|last| last as u64), limit: None };
+        let page = client.get(ListEntries { query }).await?;
         if page.entries.is_empty() {
             return Err(CliError::new(
                 Code::Refused,

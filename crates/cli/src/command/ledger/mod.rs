@@ -13,6 +13,7 @@ use std::str::FromStr;
 
 use placet_ledger::{Hash, KeyError};
 use placet_wire::api::HeadView;
+use placet_wire::endpoint::ShowHead;
 
 use crate::context::Who;
 use crate::error::CliError;
@@ -66,7 +67,7 @@ pub(crate) enum Command {
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
     match command {
         Command::Head => {
-            let head: HeadView = who.client()?.get("/api/v1/ledger/head").await?;
+            let head: HeadView = who.client()?.get(ShowHead {}).await?;
             // Prints only the note to stdout, so that a redirected file is a valid note.
             out.answer(&head, |head| head.note.clone());
             out.note(&styled(DIM, format!("key {}", head.key)));

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use placet_ledger::{VerifierKey, leaf_hash, verify_inclusion};
 use placet_wire::Client;
-use placet_wire::api::InclusionProof;
+use placet_wire::api::{InclusionProof, ProofQuery};
+use placet_wire::endpoint::ProveEntry;
 
 use super::kept_head::signed_head;
 use super::parse_hashes;
@@ -13,7 +14,7 @@ use crate::home::read;
 use crate::out::{GOOD, Out, styled};
 
 pub(super) async fn prove(client: &Client, seq: u64, to: Option<PathBuf>, out: &Out) -> Result<(), CliError> {
-    let proof: InclusionProof = client.get(&format!("/api/v1/ledger/proof?seq={seq}")).await?;
+    let proof = client.get(ProveEntry { query: ProofQuery { seq } }).await?;
     if let Some(path) = to {
         std::fs::write(&path, serde_json::to_vec_pretty(&proof).unwrap_or_default())?;
         out.note(&format!("written to {}; check it with `placet ledger check-proof {0} --key KEY`", path.display()));

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use placet_control::harmless;
 use placet_domain::run::{Awaits, RunStatus};
-use placet_wire::api::{QueueView, RunList};
+use placet_wire::api::{QueueQuery, QueueView, RunList, RunQuery};
+use placet_wire::endpoint::{ListRuns, ShowQueue};
 use placet_wire::{Client, ClientError};
 
 use crate::command::serve::told_to_stop;
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// More than this at once is one notification.
 const MOST_EACH: usize = 3;
 /// As many as the queue gives at once.
-const MOST_ROWS: usize = 1_000;
+const MOST_ROWS: u32 = 1_000;
 /// The newest runs; older ones that stand still have been told of.
 const MOST_RUNS: u32 = 200;
 
@@ -86,7 +87,8 @@ fn is_the_end(error: &ClientError) -> bool {
 }
 
 async fn look(client: &Client) -> Result<Waiting, ClientError> {
-    let queue: QueueView = client.get(&format!("/api/v1/queue?limit={MOST_ROWS}")).await?;
+    let query = QueueQuery { limit: Some(MOST_ROWS), ..QueueQuery::default() };
+    let queue = client.get(ShowQueue { query }).await?;
     let action = |action: &placet_wire::api::ActionView| {
         (
             (format!("/actions/{}", action.id), action.status.as_str()),
@@ -94,7 +96,8 @@ async fn look(client: &Client) -> Result<Waiting, ClientError> {
         )
     };
     let mut waiting: Waiting = queue.actions.iter().map(action).collect();
-    let list: RunList = client.get(&format!("/api/v1/runs?limit={MOST_RUNS}")).await?;
+    let query = RunQuery { limit: Some(MOST_RUNS), ..RunQuery::default() };
+    let list = client.get(ListRuns { query }).await?;
     waiting.extend(list.runs.iter().filter_map(|run| {
         let told = still(run.status)?;
         Some(((format!("/runs/{}", run.id), run.status.as_str()), format!("{told}: “{}”", harmless(&run.goal))))

@@ -7,6 +7,7 @@ use placet_domain::approval::Width;
 use placet_domain::id::ActionId;
 use placet_domain::text::marked;
 use placet_wire::api::{OrderList, OrderOffer, OrderView, Rejection};
+use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, RevokeOrder};
 use placet_wire::{Client, ClientError};
 
 use super::approve::Looked;
@@ -71,8 +72,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::List { run } => list(&client, run.as_deref(), out).await,
         Command::Revoke { run, number, reason } => {
             let id = run_id(&client, &run).await?;
-            let path = format!("/api/v1/runs/{id}/orders/{number}/revoke");
-            let list: OrderList = client.post(&path, &Rejection { reason }).await?;
+            let list: OrderList = client.post(RevokeOrder { run: id, number }, &Rejection { reason }).await?;
             out.answer(&list, text);
             Ok(())
         }
@@ -97,27 +97,21 @@ async fn give(client: &Client, args: GiveArgs, out: &Out) -> Result<(), CliError
     let seen = args.seen.unwrap_or_else(|| looked.detail.action.review.to_string());
     // A time of day is meant from when somebody said yes.
     let request = terms.request(&offer, &Zoned::now())?;
-    let order: OrderView = client.post_if(&path(id), &seen, &request).await?;
+    let order: OrderView = client.post_if(GiveOrder { action: id }, &seen, &request).await?;
     out.answer(&order, told);
     out.next(&format!("placet order revoke {} {} --reason TEXT", short(order.run), order.number));
     Ok(())
 }
 
-/// Where an order on an action is asked about and given.
-pub(super) fn path(action: ActionId) -> String {
-    format!("/api/v1/actions/{action}/order")
-}
-
 pub(super) async fn offer(client: &Client, action: ActionId) -> Result<OrderOffer, ClientError> {
-    client.get(&path(action)).await
+    client.get(PreviewOrder { action }).await
 }
 
 async fn list(client: &Client, run: Option<&str>, out: &Out) -> Result<(), CliError> {
-    let path = match run {
-        Some(run) => format!("/api/v1/runs/{}/orders", run_id(client, run).await?),
-        None => "/api/v1/orders".to_owned(),
+    let list = match run {
+        Some(run) => client.get(ListRunOrders { run: run_id(client, run).await? }).await?,
+        None => client.get(ListOrders {}).await?,
     };
-    let list: OrderList = client.get(&path).await?;
     out.answer(&list, text);
     Ok(())
 }

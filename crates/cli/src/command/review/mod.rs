@@ -26,6 +26,7 @@ mod writing;
 use placet_domain::id::RunId;
 use placet_wire::Client;
 use placet_wire::api::{RunView, StandsFor};
+use placet_wire::endpoint::ShowRun;
 
 use self::row::Subject;
 use self::shell::Manner;
@@ -86,7 +87,7 @@ pub(in crate::command) fn ink() -> Ink {
 /// What somebody wants to look at: an action, or that for which a run stands still.
 async fn subject(client: &Client, typed: &str) -> Result<Subject, CliError> {
     let Ok(run) = typed.parse::<RunId>() else { return Ok(Subject::Action(action_id(client, typed).await?)) };
-    let view: RunView = client.get(&format!("/api/v1/runs/{run}")).await?;
+    let view: RunView = client.get(ShowRun { run }).await?;
     let why = match view.status.as_str() {
         "PENDING_EXPORT" => StandsFor::Results,
         "CHECKPOINT_REACHED" => StandsFor::Checkpoint,

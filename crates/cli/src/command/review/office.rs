@@ -1,11 +1,17 @@
 //! What a sitting asks of the control plane: lists, cards and decisions, each bound to the digest that was on the screen.
 
 use placet_domain::action::Resolution;
-use placet_domain::id::ProjectId;
+use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::text::marked;
 use placet_wire::api::{
-    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrderOffer,
-    OrderView, OrganisationView, Reason, Rejection, ResolutionRequest, RollbackRequest, RunView, StandsFor, WishList,
+    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxQuery, InboxView, Modification,
+    OrderOffer, OrderView, OrganisationView, Reason, Rejection, ResolutionRequest, RollbackRequest, RunView, StandsFor,
+    WishList,
+};
+use placet_wire::endpoint::{
+    AcceptResults, ApproveAction, ApproveCheckpoint, ApprovePlan, CancelRun, GiveOrder, GrantWish, ListWishes,
+    ModifyCheckpoint, PauseRun, RejectAction, RejectCheckpoint, RejectPlan, RejectResults, RejectWish, ResolveAction,
+    RollBackRun, ShowCard, ShowCheckpoint, ShowInbox, ShowOrganisation, ShowRun,
 };
 use placet_wire::{Client, ClientError};
 use serde_json::Value;
@@ -31,24 +37,25 @@ pub(super) async fn inbox(
     project: Option<ProjectId>,
     pages: usize,
 ) -> Result<(InboxView, Option<String>), ClientError> {
-    let only = project.map(|id| format!("&project={id}")).unwrap_or_default();
-    let part = async |whose: &str, limit: u32, after: String| -> Result<InboxView, ClientError> {
-        client.get(&format!("/api/v1/inbox?limit={limit}&whose={whose}{only}{after}")).await
+    let part = async |whose: &str, limit: u32, after: Option<String>| -> Result<InboxView, ClientError> {
+        let query =
+            InboxQuery { project, limit: Some(limit), whose: Some(whose.to_owned()), after, ..InboxQuery::default() };
+        client.get(ShowInbox { query }).await
     };
-    let mut inbox = part("mine", MINE_AT_ONCE, String::new()).await?;
+    let mut inbox = part("mine", MINE_AT_ONCE, None).await?;
     for _ in 1..pages {
         let Some(spot) = inbox.next.take() else { break };
-        let more = part("mine", MINE_AT_ONCE, format!("&after={spot}")).await?;
+        let more = part("mine", MINE_AT_ONCE, Some(spot)).await?;
         inbox.actions.extend(more.actions);
         inbox.next = more.next;
     }
     if inbox.next.is_none() {
         for whose in ["others", "aside"] {
-            inbox.actions.extend(part(whose, FEW, String::new()).await?.actions);
+            inbox.actions.extend(part(whose, FEW, None).await?.actions);
         }
     }
     // Who may not know of switches hears nothing of them.
-    let organisation: Option<OrganisationView> = client.get("/api/v1/organisation").await.ok();
+    let organisation: Option<OrganisationView> = client.get(ShowOrganisation {}).await.ok();
     Ok((inbox, organisation.as_ref().and_then(switch)))
 }
 
@@ -63,30 +70,29 @@ fn switch(view: &OrganisationView) -> Option<String> {
 pub(super) async fn look(client: &Client, subject: Subject) -> Result<Card, CliError> {
     match subject {
         Subject::Action(id) => {
-            let view: CardView = client.get(&format!("/api/v1/actions/{id}/card")).await?;
+            let view: CardView = client.get(ShowCard { action: id }).await?;
             let before = before(client, &view.detail).await?;
             Ok(card::of_action(&view, before.as_ref()))
         }
         Subject::Run(id, why) => {
-            let path = format!("/api/v1/runs/{id}");
-            let run: RunView = client.get(&path).await?;
-            of_run(client, &path, &run, why).await
+            let run = client.get(ShowRun { run: id }).await?;
+            of_run(client, &run, why).await
         }
     }
 }
 
-async fn of_run(client: &Client, path: &str, run: &RunView, why: StandsFor) -> Result<Card, CliError> {
+async fn of_run(client: &Client, run: &RunView, why: StandsFor) -> Result<Card, CliError> {
     Ok(match why {
         StandsFor::Plan | StandsFor::Results => card::of_run(run, why),
         StandsFor::Checkpoint => {
             let checkpoint: Option<CheckpointView> = match run.checkpoint {
-                Some(_) => client.get(&format!("{path}/checkpoint")).await.ok(),
+                Some(_) => client.get(ShowCheckpoint { run: run.id }).await.ok(),
                 None => None,
             };
             card::of_checkpoint(run, checkpoint.as_ref())
         }
         StandsFor::Wish => {
-            let wishes: WishList = client.get(&format!("{path}/wishes")).await?;
+            let wishes: WishList = client.get(ListWishes { run: run.id }).await?;
             card::of_wishes(run, &wishes)
         }
     })
@@ -94,7 +100,10 @@ async fn of_run(client: &Client, path: &str, run: &RunView, why: StandsFor) -> R
 
 /// What going back to a snapshot would change, as the host of the run sees it.
 pub(super) async fn foreseen(client: &Client, subject: Subject, to: u32) -> Result<String, CliError> {
-    rollback_text(client, &format!("/api/v1/runs/{}", subject.id()), to).await
+    match subject {
+        Subject::Run(run, _) => rollback_text(client, run, to).await,
+        Subject::Action(_) => Err(CliError::usage("only runs are rolled back")),
+    }
 }
 
 /// What an order on it could be.
@@ -119,8 +128,9 @@ async fn still_stands(client: &Client, decision: &Decision) -> Result<(), Refuse
     if decision.verb != Verb::RollBack {
         return Ok(());
     }
-    let path = format!("/api/v1/runs/{}/checkpoint", decision.subject.id());
-    let now: CheckpointView = client.get(&path).await.map_err(|error| refused(&error))?;
+    // Only runs are rolled back.
+    let Subject::Run(run, _) = decision.subject else { return Ok(()) };
+    let now = client.get(ShowCheckpoint { run }).await.map_err(|error| refused(&error))?;
     if now.review.to_string() == decision.seen {
         return Ok(());
     }
@@ -133,9 +143,7 @@ pub(super) async fn send(client: &Client, decision: &Decision) -> Result<String,
     let told = one(client, decision).await.map_err(|error| refused(&error))?;
     let mut not = Vec::new();
     for twin in &decision.twins {
-        let path = format!("/api/v1/actions/{}/approve", twin.id);
-        let sent: Result<ActionView, ClientError> =
-            client.post_if(&path, &twin.review.to_string(), &Yes::default()).await;
+        let sent = client.post_if(ApproveAction { action: twin.id }, twin.review, &Yes::default()).await;
         if let Err(error) = sent {
             not.push(format!("{}: {}", short(twin.id), CliError::from(error).message));
         }
@@ -152,17 +160,16 @@ async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError
     match decision.subject {
         Subject::Action(id) => {
             if let Some(request) = &decision.order {
-                let order: OrderView = client.post_if(&order::path(id), &decision.seen, request).await?;
+                let order = client.post_if(GiveOrder { action: id }, &decision.seen, request).await?;
                 return Ok(format!("; order {} stands until {}", order.number, order.until));
             }
-            let path = format!("/api/v1/actions/{id}");
-            let view: ActionView = match decision.verb {
-                Verb::Approve => client.post_if(&format!("{path}/approve"), &decision.seen, &Yes::default()).await?,
-                Verb::Retry => resolve(client, &path, decision, Resolution::Retry).await?,
-                Verb::GiveUp => resolve(client, &path, decision, Resolution::Abandon).await?,
+            let view = match decision.verb {
+                Verb::Approve => client.post_if(ApproveAction { action: id }, &decision.seen, &Yes::default()).await?,
+                Verb::Retry => resolve(client, id, decision, Resolution::Retry).await?,
+                Verb::GiveUp => resolve(client, id, decision, Resolution::Abandon).await?,
                 Verb::Reject | Verb::Modify | Verb::Pause | Verb::Cancel | Verb::RollBack => {
                     let reason = decision.words.clone();
-                    client.post_if(&format!("{path}/reject"), &decision.seen, &Rejection { reason }).await?
+                    client.post_if(RejectAction { action: id }, &decision.seen, &Rejection { reason }).await?
                 }
             };
             Ok(if view.approvals_missing > 0 && decision.verb == Verb::Approve {
@@ -171,58 +178,56 @@ async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError
                 String::new()
             })
         }
-        Subject::Run(id, why) => {
-            let path = format!("/api/v1/runs/{id}");
-            of_a_run(client, &path, why, decision).await.map(|_| String::new())
-        }
+        Subject::Run(id, why) => of_a_run(client, id, why, decision).await.map(|()| String::new()),
     }
 }
 
 /// A word on the attempt that was on the screen.
 async fn resolve(
     client: &Client,
-    path: &str,
+    action: ActionId,
     decision: &Decision,
     resolution: Resolution,
 ) -> Result<ActionView, ClientError> {
     let request = ResolutionRequest { resolution, reason: decision.words.clone(), attempt: decision.number };
-    client.post(&format!("{path}/resolve"), &request).await
+    client.post(ResolveAction { action }, &request).await
 }
 
 /// Nothing of a run is run again or given up by itself: where its card asks for no such word, that is a no.
-async fn of_a_run(client: &Client, run: &str, why: StandsFor, decision: &Decision) -> Result<Value, ClientError> {
+async fn of_a_run(client: &Client, run: RunId, why: StandsFor, decision: &Decision) -> Result<(), ClientError> {
     let (seen, words, number) = (&decision.seen, decision.words.clone(), decision.number.unwrap_or_default());
     let rejection = Rejection { reason: words.clone() };
-    let checkpoint = format!("{run}/checkpoints/{number}");
-    let wish = format!("{run}/wishes/{number}");
     match (why, decision.verb) {
-        (_, Verb::Pause) => client.post(&format!("{run}/pause"), &Reason { reason: words }).await,
-        (_, Verb::Cancel) => client.post(&format!("{run}/cancel"), &Reason { reason: words }).await,
+        (_, Verb::Pause) => client.post(PauseRun { run }, &Reason { reason: words }).await.map(drop),
+        (_, Verb::Cancel) => client.post(CancelRun { run }, &Reason { reason: words }).await.map(drop),
         (_, Verb::RollBack) => {
-            client.post(&format!("{run}/rollback"), &RollbackRequest { to: number, reason: words }).await
+            client.post(RollBackRun { run }, &RollbackRequest { to: number, reason: words }).await.map(drop)
         }
-        (StandsFor::Plan, Verb::Approve) => client.post_if(&format!("{run}/approve"), seen, &Yes::default()).await,
+        (StandsFor::Plan, Verb::Approve) => client.post_if(ApprovePlan { run }, seen, &Yes::default()).await.map(drop),
         (StandsFor::Plan, Verb::Reject | Verb::Modify | Verb::Retry | Verb::GiveUp) => {
-            client.post(&format!("{run}/reject"), &rejection).await
+            client.post(RejectPlan { run }, &rejection).await.map(drop)
         }
-        (StandsFor::Results, Verb::Approve) => client.post_if(&format!("{run}/complete"), seen, &Yes::default()).await,
+        (StandsFor::Results, Verb::Approve) => {
+            client.post_if(AcceptResults { run }, seen, &Yes::default()).await.map(drop)
+        }
         (StandsFor::Results, Verb::Reject | Verb::Modify | Verb::Retry | Verb::GiveUp) => {
-            client.post_if(&format!("{run}/reject-results"), seen, &rejection).await
+            client.post_if(RejectResults { run }, seen, &rejection).await.map(drop)
         }
         (StandsFor::Checkpoint, Verb::Approve) => {
-            client.post_if(&format!("{checkpoint}/approve"), seen, &Yes::default()).await
+            client.post_if(ApproveCheckpoint { run, number }, seen, &Yes::default()).await.map(drop)
         }
         (StandsFor::Checkpoint, Verb::Reject | Verb::Retry | Verb::GiveUp) => {
-            client.post_if(&format!("{checkpoint}/reject"), seen, &rejection).await
+            client.post_if(RejectCheckpoint { run, number }, seen, &rejection).await.map(drop)
         }
         (StandsFor::Checkpoint, Verb::Modify) => {
-            client.post_if(&format!("{checkpoint}/modify"), seen, &Modification { note: words, plan: None }).await
+            let changed = Modification { note: words, plan: None };
+            client.post_if(ModifyCheckpoint { run, number }, seen, &changed).await.map(drop)
         }
         (StandsFor::Wish, Verb::Approve) => {
-            client.post_if(&format!("{wish}/grant"), seen, &GrantRequest::default()).await
+            client.post_if(GrantWish { run, number }, seen, &GrantRequest::default()).await.map(drop)
         }
         (StandsFor::Wish, Verb::Reject | Verb::Modify | Verb::Retry | Verb::GiveUp) => {
-            client.post(&format!("{wish}/reject"), &rejection).await
+            client.post(RejectWish { run, number }, &rejection).await.map(drop)
         }
     }
 }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::tz::TimeZone;
 use placet_domain::id::ProjectId;
-use placet_wire::api::{InboxView, OrderOffer};
+use placet_wire::api::{InboxView, OrderOffer, StreamQuery};
 use placet_wire::{Client, ClientError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
@@ -93,8 +93,7 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
     let signals = Signals::listen()?;
     let stage = Stage::enter(manner.ink)?;
     let (tell, told) = channel(MOST_UNHEARD);
-    let only = manner.project.map(|id| format!("?project={id}")).unwrap_or_default();
-    let stream = format!("/api/v1/stream{only}");
+    let stream = StreamQuery { project: manner.project, last: None };
     let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
     let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms()).in_zone(TimeZone::system());
     let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();

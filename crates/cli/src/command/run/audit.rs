@@ -1,9 +1,11 @@
 //! `placet run audit`: everything that the ledger says of a run, a row for each entry. `--json` has ids and digests in full.
 
 use placet_domain::budget::dollars;
+use placet_domain::id::RunId;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
-use placet_wire::api::{AuditRow, AuditTrail};
+use placet_wire::api::{AuditQuery, AuditRow, AuditTrail};
+use placet_wire::endpoint::ShowAudit;
 
 use crate::context::{run_id, short};
 use crate::error::CliError;
@@ -14,16 +16,17 @@ const COLUMNS: [&str; 10] =
 
 pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
-    let trail = whole_trail(client, &format!("/api/v1/runs/{id}/audit")).await?;
+    let trail = whole_trail(client, id).await?;
     out.answer(&trail, |trail| text(&trail.rows));
     Ok(())
 }
 
 /// All of it, page by page: an audit that leaves something out is none.
-async fn whole_trail(client: &Client, path: &str) -> Result<AuditTrail, CliError> {
-    let mut whole: AuditTrail = client.get(path).await?;
+async fn whole_trail(client: &Client, run: RunId) -> Result<AuditTrail, CliError> {
+    let mut whole = client.get(ShowAudit { run, query: AuditQuery::default() }).await?;
     while let Some(last) = whole.rows.last() {
-        let page: AuditTrail = client.get(&format!("{path}?after={}", last.seq)).await?;
+        let query = AuditQuery { after: Some(last.seq), limit: None };
+        let page = client.get(ShowAudit { run, query }).await?;
         if page.rows.is_empty() {
             break;
         }

@@ -1,9 +1,11 @@
 //! `placet run calls` and `placet run call`: which language models a run called, and what was said where its project keeps that.
 
 use placet_domain::budget::dollars;
+use placet_domain::id::RunId;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
-use placet_wire::api::{CallList, CallView};
+use placet_wire::api::{CallList, CallQuery, CallView};
+use placet_wire::endpoint::{ListCalls, ShowCallWords};
 use serde_json::Value;
 
 use crate::context::run_id;
@@ -14,7 +16,7 @@ const COLUMNS: [&str; 8] = ["entry", "at", "model", "status", "tokens in, out", 
 
 pub(super) async fn list(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
-    let list = CallList { calls: all(client, &format!("/api/v1/runs/{id}/calls")).await?, last: None };
+    let list = CallList { calls: all(client, id).await?, last: None };
     out.answer(&list, |list| {
         let head = COLUMNS.map(|name| styled(BOLD, name)).to_vec();
         table(&std::iter::once(head).chain(list.calls.iter().map(cells)).collect::<Vec<_>>())
@@ -23,13 +25,15 @@ pub(super) async fn list(client: &Client, run: &str, out: &Out) -> Result<(), Cl
 }
 
 /// All of them, page by page.
-async fn all(client: &Client, path: &str) -> Result<Vec<CallView>, CliError> {
-    let mut page: CallList = client.get(path).await?;
+async fn all(client: &Client, run: RunId) -> Result<Vec<CallView>, CliError> {
+    let mut page = client.get(ListCalls { run, query: CallQuery::default() }).await?;
     let mut calls = Vec::new();
     loop {
         calls.append(&mut page.calls);
-        let Some(last) = page.last else { return Ok(calls) };
-        page = client.get(&format!("{path}?after={last}")).await?;
+        if page.last.is_none() {
+            return Ok(calls);
+        }
+        page = client.get(ListCalls { run, query: CallQuery { after: page.last } }).await?;
     }
 }
 
@@ -56,15 +60,15 @@ fn model(call: &CallView) -> String {
 /// One call; with `shows_words` also what was said.
 pub(super) async fn one(client: &Client, run: &str, entry: u64, shows_words: bool, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
-    let path = format!("/api/v1/runs/{id}/calls");
     if shows_words {
-        let words: Value = client.get(&format!("{path}/{entry}/words")).await?;
+        let bytes = client.get_bytes(ShowCallWords { run: id, number: entry }).await?;
+        let words: Value = serde_json::from_slice(&bytes).map_err(|error| CliError::failed(error.to_string()))?;
         out.answer(&words, |words| {
             format!("{}\n{}", side("asked", &words["request"]), side("answered", &words["response"]))
         });
         return Ok(());
     }
-    let call = all(client, &path).await?.into_iter().find(|call| call.entry == entry);
+    let call = all(client, id).await?.into_iter().find(|call| call.entry == entry);
     let none = || CliError::new(Code::NotFound, format!("entry {entry} is no call of this run"));
     let call = call.ok_or_else(|| none().hint(format!("placet run calls {run}")))?;
     out.answer(&call, |call| {

@@ -1,9 +1,12 @@
 //! Checkpoints on the command line: what there is to decide, and the decision about exactly that.
 
 use placet_domain::budget::dollars;
+use placet_domain::digest::Digest;
+use placet_domain::id::RunId;
 use placet_domain::text::spelled_out;
-use placet_wire::Client;
 use placet_wire::api::{ActionView, CheckpointView, Decision, Modification, PieceView, Rejection, RunView};
+use placet_wire::endpoint::{ApproveCheckpoint, ModifyCheckpoint, RejectCheckpoint, ShowCheckpoint};
+use placet_wire::{Client, Endpoint};
 use serde::Serialize;
 
 use super::asking::{Asks, agreed};
@@ -14,7 +17,7 @@ use crate::out::{BOLD, DIM, Out, styled, table};
 
 async fn look(client: &Client, run: &str) -> Result<CheckpointView, CliError> {
     let id = run_id(client, run).await?;
-    Ok(client.get(&format!("/api/v1/runs/{id}/checkpoint")).await?)
+    Ok(client.get(ShowCheckpoint { run: id }).await?)
 }
 
 pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
@@ -30,26 +33,32 @@ pub(super) async fn approve(client: &Client, run: &str, asks: Asks, out: &Out) -
     let seen = look(client, run).await?;
     out.note(&text(&seen));
     agreed("approve exactly this?", asks, out).await?;
-    send(client, &seen, "approve", &Decision::default()).await
+    send(client, &seen, |run, number| ApproveCheckpoint { run, number }, &Decision::default()).await
 }
 
 pub(super) async fn modify(client: &Client, run: &str, change: &Modification, out: &Out) -> Result<RunView, CliError> {
-    decide(client, run, "modify", change, out).await
+    let seen = look(client, run).await?;
+    out.note(&text(&seen));
+    send(client, &seen, |run, number| ModifyCheckpoint { run, number }, change).await
 }
 
 pub(super) async fn reject(client: &Client, run: &str, reason: String, out: &Out) -> Result<RunView, CliError> {
-    decide(client, run, "reject", &Rejection { reason }, out).await
-}
-
-async fn decide(client: &Client, run: &str, verb: &str, body: &impl Serialize, out: &Out) -> Result<RunView, CliError> {
     let seen = look(client, run).await?;
     out.note(&text(&seen));
-    send(client, &seen, verb, body).await
+    send(client, &seen, |run, number| RejectCheckpoint { run, number }, &Rejection { reason }).await
 }
 
-async fn send(client: &Client, seen: &CheckpointView, verb: &str, body: &impl Serialize) -> Result<RunView, CliError> {
-    let path = format!("/api/v1/runs/{}/checkpoints/{}/{verb}", seen.run, seen.number);
-    Ok(client.post_if(&path, &seen.review.to_string(), body).await?)
+/// Sends a decision on the checkpoint as it was shown.
+async fn send<E>(
+    client: &Client,
+    seen: &CheckpointView,
+    endpoint: impl FnOnce(RunId, u32) -> E,
+    body: &E::Body,
+) -> Result<RunView, CliError>
+where
+    E: Endpoint<Seen = Digest, Body: Serialize, Answer = RunView>,
+{
+    Ok(client.post_if(endpoint(seen.run, seen.number), seen.review, body).await?)
 }
 
 fn actions(seen: &CheckpointView) -> String {

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use placet_domain::action::ActionStatus;
 use placet_domain::text::{marked, spelled_out};
 use placet_wire::Client;
-use placet_wire::api::{ActionDetail, ActionView, Decision, EffectList, RunView};
+use placet_wire::api::{ActionDetail, ActionView, Decision, EffectList, PageQuery, RunView};
+use placet_wire::endpoint::{ListEffects, PerformAction, ShowAction};
 
 use super::{look, outputs};
 use crate::card::{self, card};
@@ -37,11 +38,11 @@ pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), Cl
 }
 
 async fn all(client: &Client, run: &RunView) -> Result<Vec<ActionDetail>, CliError> {
-    let path = format!("/api/v1/runs/{}/effects", run.id);
-    let mut page: EffectList = client.get(&path).await?;
+    let run = run.id;
+    let mut page = client.get(ListEffects { run, query: PageQuery::default() }).await?;
     let mut effects = page.effects;
     while let Some(next) = page.next {
-        page = client.get(&format!("{path}?after={next}")).await?;
+        page = client.get(ListEffects { run, query: PageQuery { after: Some(next), limit: None } }).await?;
         effects.extend(page.effects);
     }
     Ok(effects)
@@ -105,9 +106,9 @@ async fn decide(client: &Client, effect: &ActionDetail, word: &Word, out: &Out) 
     let mut said = word.seen.clone();
     loop {
         agree(&word.asks(&effect.action, is_attended())?, &card(&effect, None), "have exactly this done?").await?;
-        let path = format!("/api/v1/actions/{}/perform", effect.action.id);
         let seen = said.take().unwrap_or_else(|| effect.action.review.to_string());
-        let after: ActionView = client.post_if(&path, &seen, &Decision::default()).await?;
+        let after: ActionView =
+            client.post_if(PerformAction { action: effect.action.id }, &seen, &Decision::default()).await?;
         let anew = "the policy changed since it was rehearsed: it was judged again";
         if after.status == ActionStatus::Denied {
             return Err(CliError::new(Code::Refused, format!("{anew}, and is refused now")));
@@ -121,6 +122,6 @@ async fn decide(client: &Client, effect: &ActionDetail, word: &Word, out: &Out) 
             return Err(CliError::new(Code::Conflict, anew).hint(hint));
         }
         out.note(anew);
-        effect = client.get(&format!("/api/v1/actions/{}", after.id)).await?;
+        effect = client.get(ShowAction { action: after.id }).await?;
     }
 }

@@ -14,6 +14,7 @@ use placet_domain::scope::ScopePath;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{ExportRequest, OutputView, RunView};
+use placet_wire::endpoint::{ExportResults, FetchEvidence};
 
 use super::archive::{Archive, Form, Member};
 use super::onto::Application;
@@ -143,8 +144,7 @@ fn chosen<'a>(args: &Args, run: &'a RunView, may: impl Fn(&OutputView) -> bool) 
 
 async fn accept(client: &Client, seen: &RunView, chosen: &[u32]) -> Result<RunView, CliError> {
     let output_ids = (!chosen.is_empty()).then(|| chosen.iter().copied().collect::<BTreeSet<_>>());
-    let path = format!("/api/v1/runs/{}/export", seen.id);
-    Ok(client.post_if(&path, &seen.review.to_string(), &ExportRequest { output_ids }).await?)
+    Ok(client.post_if(ExportResults { run: seen.id }, seen.review, &ExportRequest { output_ids }).await?)
 }
 
 /// Everything or nothing: the folder appears when all of it is there and checked.
@@ -209,7 +209,7 @@ fn sums(outputs: &[&OutputView]) -> String {
 
 /// The bytes of an output, and nothing else.
 pub(super) async fn content(client: &Client, run: &RunView, path: &str, digest: Digest) -> Result<Bytes, CliError> {
-    let bytes = client.get_bytes(&format!("/api/v1/projects/{}/evidence/{digest}", run.project)).await?;
+    let bytes = client.get_bytes(FetchEvidence { project: run.project, digest }).await?;
     if Digest::of(&bytes) == digest {
         return Ok(bytes);
     }

@@ -12,6 +12,7 @@ use placet_domain::run::Launch;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{KeptBlob, LaunchRequest};
+use placet_wire::endpoint::StoreEvidence;
 
 use crate::agent_files::{found, found_in_folders, unreadable};
 use crate::error::CliError;
@@ -74,7 +75,7 @@ impl LaunchArgs {
 async fn upload(client: &Client, project: ProjectId, from: &Path) -> Result<(Digest, u64), CliError> {
     let bytes = Bytes::from(fs::read(from).map_err(|error| unreadable(from, &error))?);
     let digest = Digest::of(&bytes);
-    let kept: KeptBlob = client.put_bytes(&format!("/api/v1/projects/{project}/evidence/{digest}"), bytes).await?;
+    let kept: KeptBlob = client.put_bytes(StoreEvidence { project, digest }, bytes).await?;
     Ok((digest, kept.size_bytes))
 }
 

@@ -12,6 +12,7 @@ use placet_egress::rules::{PathRule, RuleDraft, Speaks};
 use placet_egress::{EgressRecord, Rules};
 use placet_wire::Client;
 use placet_wire::api::RunView;
+use placet_wire::endpoint::ShowRun;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -93,7 +94,7 @@ fn listed(used: &Used) -> String {
 /// Read from evidence, each piece checked against the digest that was recorded.
 async fn used(client: &Client, run: &str) -> Result<Used, CliError> {
     let id = run_id(client, run).await?;
-    let view: RunView = client.get(&format!("/api/v1/runs/{id}")).await?;
+    let view: RunView = client.get(ShowRun { run: id }).await?;
     let (mut used, mut records, mut paths) = (Used::default(), Vec::new(), BTreeSet::new());
     for action in all_actions(client, id).await?.into_iter().filter(|action| action.evidence.is_some()) {
         let (detail, manifest) = evidence::find(client, &action.id.to_string()).await?;

@@ -1,9 +1,11 @@
 //! `placet run log`: what the agent of a run says while it works, as far as the control plane keeps it. With `--follow` it goes on until the
 //! run is over. What is said there is an agent's: nothing in it moves the cursor.
 
+use placet_domain::id::RunId;
 use placet_domain::text::{lines, marked_line};
 use placet_wire::Client;
-use placet_wire::api::{LogKind, LogPiece, LogView, RunView};
+use placet_wire::api::{LogKind, LogPiece, LogQuery, LogView, RunView};
+use placet_wire::endpoint::{ReadRunLog, ShowRun};
 
 use crate::context::run_id;
 use crate::error::CliError;
@@ -13,11 +15,11 @@ use crate::out::{ASK, BAD, Out, styled};
 const WAIT_MS: u64 = 20_000;
 
 pub(super) async fn show(client: &Client, run: &str, follow: bool, out: &Out) -> Result<(), CliError> {
-    let path = format!("/api/v1/runs/{}", run_id(client, run).await?);
-    let view: LogView = client.get(&format!("{path}/log")).await?;
+    let run = run_id(client, run).await?;
+    let view = client.get(ReadRunLog { run, query: LogQuery::default() }).await?;
     told(&view, out);
     if follow {
-        return go_on(client, &path, view.next, out).await;
+        return go_on(client, run, view.next, out).await;
     }
     if view.pieces.is_empty() {
         out.note("nothing is kept of what its agent said; what happened is in `placet run audit`");
@@ -25,10 +27,10 @@ pub(super) async fn show(client: &Client, run: &str, follow: bool, out: &Out) ->
     Ok(())
 }
 
-async fn go_on(client: &Client, path: &str, mut after: u64, out: &Out) -> Result<(), CliError> {
+async fn go_on(client: &Client, run: RunId, mut after: u64, out: &Out) -> Result<(), CliError> {
     loop {
-        let seen: RunView = client.get(path).await?;
-        let view: LogView = client.get(&format!("{path}/log?after={after}&wait_ms={WAIT_MS}")).await?;
+        let seen = client.get(ShowRun { run }).await?;
+        let view = client.get(ReadRunLog { run, query: LogQuery { after, wait_ms: WAIT_MS } }).await?;
         told(&view, out);
         after = view.next;
         // Asked before the last words: whatever was said until then is told.

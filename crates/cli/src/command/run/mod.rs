@@ -20,14 +20,21 @@ mod watch;
 mod wishes;
 
 use placet_domain::budget::{Resource, dollars};
+use placet_domain::digest::Digest;
+use placet_domain::id::RunId;
 use placet_domain::run::{GateRules, RunStatus};
 use placet_domain::scope::ScopeDraft;
 use placet_domain::text::spelled_out;
-use placet_wire::Client;
 use placet_wire::api::{
     Decision, Modification, OutputView, PlanSubmission, Reason, Rejection, RunList, RunView, SnapshotView, StepReport,
     Summary,
 };
+use placet_wire::endpoint::{
+    AcceptResults, ApprovePlan, CancelRun, FinishRun, FinishStep, PauseRun, RejectPlan, RejectResults, ResumeRun,
+    SetRunBudget, ShowRun, StartRun, SubmitPlan,
+};
+use placet_wire::{Client, Endpoint};
+use serde::Serialize;
 
 use self::asking::{Asks, agreed};
 pub(in crate::command) use self::budget::line as budget_line;
@@ -204,7 +211,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Pipeline { run } => pipeline::show(&client, &run, out).await?,
         Command::List => list(&client, out).await?,
         Command::Show { run } => show(&client, &run, out).await?,
-        Command::Submit { run, plan } => change(&client, &run, "submit", &PlanSubmission { plan }, out).await?,
+        Command::Submit { run, plan } => {
+            change(&client, &run, |run| SubmitPlan { run }, &PlanSubmission { plan }, out).await?
+        }
         Command::Approve { run, yes } => approve(&client, &run, Asks::unless(yes), out).await?,
         Command::Reject { run, reason } => reject(&client, &run, reason, out).await?,
         Command::Checkpoint { run } => checkpoint::show(&client, &run, out).await?,
@@ -215,26 +224,34 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Snapshot { run, reason } => rollback::snapshot(&client, &run, reason, out).await?,
         Command::Rollback(args) => rollback::run(args, &client, out).await?,
         Command::Step { run, step, summary } => {
-            change(&client, &run, "steps", &StepReport { step, summary }, out).await?;
+            change(&client, &run, |run| FinishStep { run }, &StepReport { step, summary }, out).await?;
         }
-        Command::Budget { run, budget } => change(&client, &run, "budget", &budget.request()?, out).await?,
+        Command::Budget { run, budget } => {
+            change(&client, &run, |run| SetRunBudget { run }, &budget.request()?, out).await?
+        }
         Command::Wishes { run } => wishes::show(&client, &run, out).await?,
         Command::Allow { run, wish, minutes } => wishes::allow(&client, &run, wish, minutes, out).await?,
         Command::Deny { run, wish, reason } => {
-            wishes::close(&client, &run, wish, ("reject", reason), out).await?;
+            wishes::reject(&client, &run, wish, reason, out).await?;
         }
         Command::Revoke { run, wish, reason } => {
-            wishes::close(&client, &run, wish, ("revoke", reason), out).await?;
+            wishes::revoke(&client, &run, wish, reason, out).await?;
         }
         Command::Learn(args) => learn::run(args, &client, out).await?,
         Command::Export(args) => export::run(args, &client, out).await?,
         Command::Effects { run } => effects::show(&client, &run, out).await?,
         Command::Perform(args) => effects::perform(args, &client, out).await?,
-        Command::Start { run } => change(&client, &run, "start", &Decision::default(), out).await?,
-        Command::Pause { run, reason } => change(&client, &run, "pause", &Reason { reason }, out).await?,
-        Command::Resume { run } => change(&client, &run, "resume", &Decision::default(), out).await?,
-        Command::Cancel { run, reason } => change(&client, &run, "cancel", &Reason { reason }, out).await?,
-        Command::Finish { run, summary } => change(&client, &run, "finish", &Summary { summary }, out).await?,
+        Command::Start { run } => change(&client, &run, |run| StartRun { run }, &Decision::default(), out).await?,
+        Command::Pause { run, reason } => {
+            change(&client, &run, |run| PauseRun { run }, &Reason { reason }, out).await?
+        }
+        Command::Resume { run } => change(&client, &run, |run| ResumeRun { run }, &Decision::default(), out).await?,
+        Command::Cancel { run, reason } => {
+            change(&client, &run, |run| CancelRun { run }, &Reason { reason }, out).await?
+        }
+        Command::Finish { run, summary } => {
+            change(&client, &run, |run| FinishRun { run }, &Summary { summary }, out).await?
+        }
         Command::RejectResults { run, reason } => reject_results(&client, &run, reason, out).await?,
         Command::Complete { run, yes } => complete(&client, &run, Asks::unless(yes), out).await?,
         Command::Watch(args) => watch::run(args, &client, out).await?,
@@ -264,22 +281,24 @@ fn answer(out: &Out, run: &RunView) {
     });
 }
 
-async fn change(
+async fn change<E>(
     client: &Client,
     run: &str,
-    verb: &str,
-    body: &impl serde::Serialize,
+    endpoint: impl FnOnce(RunId) -> E,
+    body: &E::Body,
     out: &Out,
-) -> Result<(), CliError> {
-    let id = run_id(client, run).await?;
-    let view: RunView = client.post(&format!("/api/v1/runs/{id}/{verb}"), body).await?;
-    answer(out, &view);
+) -> Result<(), CliError>
+where
+    E: Endpoint<Seen = (), Body: Serialize, Answer = RunView>,
+{
+    let run = run_id(client, run).await?;
+    answer(out, &client.post(endpoint(run), body).await?);
     Ok(())
 }
 
 async fn look(client: &Client, run: &str) -> Result<RunView, CliError> {
     let id = run_id(client, run).await?;
-    Ok(client.get(&format!("/api/v1/runs/{id}")).await?)
+    Ok(client.get(ShowRun { run: id }).await?)
 }
 
 /// What is approved is what is shown: the plan or the checkpoint as it was just printed.
@@ -291,20 +310,20 @@ async fn approve(client: &Client, run: &str, asks: Asks, out: &Out) -> Result<()
     }
     show_all(&seen, out);
     agreed("approve exactly this?", asks, out).await?;
-    decide_on(client, &seen, "approve", &Decision::default(), out).await
+    decide_on(client, &seen, ApprovePlan { run: seen.id }, &Decision::default(), out).await
 }
 
 async fn complete(client: &Client, run: &str, asks: Asks, out: &Out) -> Result<(), CliError> {
     let seen = look(client, run).await?;
     show_all(&seen, out);
     agreed("accept exactly these results?", asks, out).await?;
-    decide_on(client, &seen, "complete", &Decision::default(), out).await
+    decide_on(client, &seen, AcceptResults { run: seen.id }, &Decision::default(), out).await
 }
 
 async fn reject_results(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
     let seen = look(client, run).await?;
     show_all(&seen, out);
-    decide_on(client, &seen, "reject-results", &Rejection { reason }, out).await
+    decide_on(client, &seen, RejectResults { run: seen.id }, &Rejection { reason }, out).await
 }
 
 /// What there is to decide on where a run waits for its plan or its results to be approved.
@@ -317,22 +336,17 @@ fn show_all(seen: &RunView, out: &Out) {
     }
 }
 
-async fn decide_on(
-    client: &Client,
-    seen: &RunView,
-    verb: &str,
-    body: &impl serde::Serialize,
-    out: &Out,
-) -> Result<(), CliError> {
-    let path = format!("/api/v1/runs/{}/{verb}", seen.id);
-    let view: RunView = client.post_if(&path, &seen.review.to_string(), body).await?;
-    answer(out, &view);
+async fn decide_on<E>(client: &Client, seen: &RunView, endpoint: E, body: &E::Body, out: &Out) -> Result<(), CliError>
+where
+    E: Endpoint<Seen = Digest, Body: Serialize, Answer = RunView>,
+{
+    answer(out, &client.post_if(endpoint, seen.review, body).await?);
     Ok(())
 }
 
 async fn reject(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
     if look(client, run).await?.checkpoint.is_none() {
-        return change(client, run, "reject", &Rejection { reason }, out).await;
+        return change(client, run, |run| RejectPlan { run }, &Rejection { reason }, out).await;
     }
     answer(out, &checkpoint::reject(client, run, reason, out).await?);
     Ok(())
@@ -428,7 +442,7 @@ async fn list(client: &Client, out: &Out) -> Result<(), CliError> {
 
 async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
-    let view: RunView = client.get(&format!("/api/v1/runs/{id}")).await?;
+    let view: RunView = client.get(ShowRun { run: id }).await?;
     let actions = all_actions(client, id).await?;
     let both = serde_json::json!({ "run": view, "actions": actions });
     out.answer(&both, |_| {

@@ -6,6 +6,7 @@ use placet_domain::proposal::ActionKind;
 use placet_domain::run::{Effect, GateRules, Mode};
 use placet_wire::Client;
 use placet_wire::api::{NewRun, RunView};
+use placet_wire::endpoint::CreateRun;
 use serde::de::DeserializeOwned;
 
 use super::super::{identity, project};
@@ -109,7 +110,7 @@ pub(super) async fn make(args: Args, client: &Client) -> Result<RunView, CliErro
         budget: args.budget.wanted()?,
         parent,
     };
-    Ok(client.post("/api/v1/runs", &new).await?)
+    Ok(client.post(CreateRun {}, &new).await?)
 }
 
 #[cfg(test)]

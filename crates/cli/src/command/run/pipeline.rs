@@ -4,6 +4,7 @@ use placet_domain::run::StepState;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{PipelineStep, PipelineView};
+use placet_wire::endpoint::ShowPipeline;
 
 use crate::context::run_id;
 use crate::error::CliError;
@@ -11,7 +12,7 @@ use crate::out::{ASK, BAD, BOLD, DIM, GOOD, Out, styled, table};
 
 pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
-    let view: PipelineView = client.get(&format!("/api/v1/runs/{id}/pipeline")).await?;
+    let view: PipelineView = client.get(ShowPipeline { run: id }).await?;
     out.answer(&view, |view| {
         let rows: Vec<Vec<String>> = view.steps.iter().map(row).collect();
         format!("{}  {}\n{}", styled(BOLD, spelled_out(&view.goal)), view.status, table(&rows))

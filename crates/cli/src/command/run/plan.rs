@@ -3,6 +3,7 @@
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{ExecutionView, NewExecution, RunView};
+use placet_wire::endpoint::PlanExecution;
 
 use super::super::{identity, project};
 use super::budget::BudgetArgs;
@@ -70,7 +71,7 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
         parent,
         planner: args.planner,
     };
-    let made: ExecutionView = client.post("/api/v1/autonomous/executions", &new).await?;
+    let made: ExecutionView = client.post(PlanExecution {}, &new).await?;
     out.answer(&made, |made| shown(&made.run));
     if !args.intent.says_mode() {
         out.note(

@@ -5,8 +5,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use placet_domain::id::RunId;
 use placet_domain::text::spelled_out;
-use placet_wire::api::{PreviewLine, PreviewPart, Reason, RollbackPreview, RollbackRequest, RunView};
+use placet_wire::api::{PreviewLine, PreviewPart, PreviewQuery, Reason, RollbackPreview, RollbackRequest, RunView};
+use placet_wire::endpoint::{PreviewRollback, RequestSnapshot, RollBackRun, ShowRun};
 use placet_wire::{Client, ClientError};
 use tokio::time::Instant;
 
@@ -42,22 +44,22 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
-    let run = format!("/api/v1/runs/{}", run_id(client, &args.run).await?);
+    let run = run_id(client, &args.run).await?;
     if args.preview {
-        let (preview, plan) = (foreseen(client, &run, args.to).await?, plan(client, &run, args.to).await?);
+        let (preview, plan) = (foreseen(client, run, args.to).await?, plan(client, run, args.to).await?);
         out.answer(&preview, |preview| shown(preview, args.to) + &plan);
         return Ok(());
     }
     if !args.yes {
-        confirm(client, &run, args.to, out).await?;
+        confirm(client, run, args.to, out).await?;
     }
     let request = RollbackRequest { to: args.to, reason: args.reason.unwrap_or_default() };
-    answer(out, &client.post(&format!("{run}/rollback"), &request).await?);
+    answer(out, &client.post(RollBackRun { run }, &request).await?);
     Ok(())
 }
 
 /// Shows what would be lost, and takes only an explicit yes. Where nobody sits, nothing is lost by accident.
-async fn confirm(client: &Client, run: &str, to: u32, out: &Out) -> Result<(), CliError> {
+async fn confirm(client: &Client, run: RunId, to: u32, out: &Out) -> Result<(), CliError> {
     if !is_attended(out) {
         let look = "look with --preview, then say --yes";
         return Err(CliError::usage("nobody is there to ask, and what a rollback removes is gone").hint(look));
@@ -70,15 +72,15 @@ async fn confirm(client: &Client, run: &str, to: u32, out: &Out) -> Result<(), C
 }
 
 /// What going back would change, in words: the host of the run is asked, and waited for.
-pub(in crate::command) async fn text(client: &Client, run: &str, to: u32) -> Result<String, CliError> {
+pub(in crate::command) async fn text(client: &Client, run: RunId, to: u32) -> Result<String, CliError> {
     Ok(shown(&foreseen(client, run, to).await?, to) + &plan(client, run, to).await?)
 }
 
 /// The host's answer, which may take a while: it may be busy, or just starting.
-async fn foreseen(client: &Client, run: &str, to: u32) -> Result<RollbackPreview, CliError> {
+async fn foreseen(client: &Client, run: RunId, to: u32) -> Result<RollbackPreview, CliError> {
     let until = Instant::now() + PATIENCE;
     loop {
-        match client.get(&format!("{run}/rollback/{to}?wait_ms={WAIT_MS}")).await {
+        match client.get(PreviewRollback { run, number: to, query: PreviewQuery { wait_ms: WAIT_MS } }).await {
             Err(ClientError::Refused(problem)) if problem.code == "no_answer" && Instant::now() < until => {}
             other => return Ok(other?),
         }
@@ -86,8 +88,8 @@ async fn foreseen(client: &Client, run: &str, to: u32) -> Result<RollbackPreview
 }
 
 /// What becomes of the run itself.
-async fn plan(client: &Client, run: &str, to: u32) -> Result<String, CliError> {
-    let seen: RunView = client.get(run).await?;
+async fn plan(client: &Client, run: RunId, to: u32) -> Result<String, CliError> {
+    let seen = client.get(ShowRun { run }).await?;
     let saved = seen.snapshots.iter().find(|snapshot| snapshot.number == to);
     let then = saved.map_or(seen.steps_done, |snapshot| snapshot.steps_done);
     Ok(format!(
@@ -141,11 +143,11 @@ fn more(listed: usize, left_off: u64) -> String {
 
 /// Has a run saved, and waits until it is.
 pub(super) async fn snapshot(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
-    let run = format!("/api/v1/runs/{}", run_id(client, run).await?);
-    let asked: RunView = client.post(&format!("{run}/snapshot"), &Reason { reason }).await?;
+    let run = run_id(client, run).await?;
+    let asked = client.post(RequestSnapshot { run }, &Reason { reason }).await?;
     let (newest, until) = (number_of(&asked), Instant::now() + PATIENCE);
     while Instant::now() < until {
-        let seen: RunView = client.get(&run).await?;
+        let seen = client.get(ShowRun { run }).await?;
         if number_of(&seen) > newest {
             out.answer(&seen, |seen| format!("snapshot {} was taken", number_of(seen).unwrap_or_default()));
             return Ok(());

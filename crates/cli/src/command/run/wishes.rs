@@ -3,6 +3,7 @@
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{GrantRequest, Rejection, WishList, WishView};
+use placet_wire::endpoint::{GrantWish, ListWishes, RejectWish, RevokeWish};
 
 use crate::context::{run_id, short};
 use crate::error::CliError;
@@ -10,7 +11,7 @@ use crate::out::{BOLD, DIM, Out, styled, table};
 
 async fn look(client: &Client, run: &str) -> Result<WishList, CliError> {
     let id = run_id(client, run).await?;
-    Ok(client.get(&format!("/api/v1/runs/{id}/wishes")).await?)
+    Ok(client.get(ListWishes { run: id }).await?)
 }
 
 pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
@@ -35,23 +36,22 @@ pub(super) async fn allow(
     let wish =
         wish.ok_or_else(|| CliError::usage(format!("this run has no wish {number}")).hint("placet run wishes RUN"))?;
     out.note(&line(wish).join("  "));
-    let path = format!("/api/v1/runs/{}/wishes/{number}/grant", list.run);
     let asked = GrantRequest { lasts_ms: minutes.map(|minutes| minutes.saturating_mul(60_000)) };
-    let list: WishList = client.post_if(&path, &wish.review.to_string(), &asked).await?;
+    let list: WishList = client.post_if(GrantWish { run: list.run, number }, wish.review, &asked).await?;
     out.answer(&list, text);
     Ok(())
 }
 
-pub(super) async fn close(
-    client: &Client,
-    run: &str,
-    number: u32,
-    (verb, reason): (&str, String),
-    out: &Out,
-) -> Result<(), CliError> {
-    let id = run_id(client, run).await?;
-    let path = format!("/api/v1/runs/{id}/wishes/{number}/{verb}");
-    let list: WishList = client.post(&path, &Rejection { reason }).await?;
+pub(super) async fn reject(client: &Client, run: &str, number: u32, reason: String, out: &Out) -> Result<(), CliError> {
+    let run = run_id(client, run).await?;
+    let list = client.post(RejectWish { run, number }, &Rejection { reason }).await?;
+    out.answer(&list, text);
+    Ok(())
+}
+
+pub(super) async fn revoke(client: &Client, run: &str, number: u32, reason: String, out: &Out) -> Result<(), CliError> {
+    let run = run_id(client, run).await?;
+    let list = client.post(RevokeWish { run, number }, &Rejection { reason }).await?;
     out.answer(&list, text);
     Ok(())
 }

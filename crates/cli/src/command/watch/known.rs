@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use placet_wire::Client;
-use placet_wire::api::{ActionDetail, InboxView};
+use placet_wire::api::InboxView;
+use placet_wire::endpoint::ShowAction;
 
 use crate::card;
 
@@ -56,8 +57,10 @@ impl Known {
 pub(super) async fn asked(client: &Client, actions: Vec<String>) -> Vec<(String, String)> {
     let mut told = Vec::new();
     for action in actions {
-        let detail: Option<ActionDetail> = client.get(&format!("/api/v1/actions/{action}")).await.ok();
-        told.extend(detail.map(|detail| (action, card::title(&detail.action))));
+        let Ok(id) = action.parse() else { continue };
+        if let Ok(detail) = client.get(ShowAction { action: id }).await {
+            told.push((action, card::title(&detail.action)));
+        }
     }
     told
 }

@@ -8,7 +8,8 @@ mod pace;
 use std::time::Duration;
 
 use placet_domain::id::ProjectId;
-use placet_wire::api::{RunList, WorkerList};
+use placet_wire::api::{InboxQuery, RunList, RunQuery, StreamQuery, WorkerList};
+use placet_wire::endpoint::{ListRuns, ListWorkers, ShowInbox};
 use placet_wire::{Client, ClientError, StreamEvent};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
@@ -30,7 +31,7 @@ use crate::terminal::stroke::{Stroke, Strokes};
 const TICK: Duration = Duration::from_millis(250);
 /// Whoever tells more than is heard waits; what was told meanwhile is drawn at once.
 const MOST_UNHEARD: usize = 256;
-const MOST_RUNS: usize = 50;
+const MOST_RUNS: u32 = 50;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -80,8 +81,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     // Whoever cannot be reached, or does not let us in, says so at once.
     let standing = standing(&client, project).await?;
     let (tell, told) = channel(MOST_UNHEARD);
-    let only = project.map(|id| format!("&project={id}")).unwrap_or_default();
-    let stream = format!("/api/v1/stream?last={}{only}", args.last);
+    let stream = StreamQuery { project, last: Some(args.last) };
     let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
     let ended = if out.is_json() || !terminal::is_ours() {
         lines(&client, told, out).await
@@ -96,10 +96,10 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 }
 
 async fn standing(client: &Client, project: Option<ProjectId>) -> Result<Standing, ClientError> {
-    let only = |first: &str| project.map(|id| format!("{first}project={id}")).unwrap_or_default();
-    let inbox = client.get(&format!("/api/v1/inbox{}", only("?"))).await?;
-    let runs: RunList = client.get(&format!("/api/v1/runs?limit={MOST_RUNS}{}", only("&"))).await?;
-    let workers: WorkerList = client.get("/api/v1/workers").await?;
+    let inbox = client.get(ShowInbox { query: InboxQuery { project, ..InboxQuery::default() } }).await?;
+    let query = RunQuery { project, limit: Some(MOST_RUNS), ..RunQuery::default() };
+    let runs = client.get(ListRuns { query }).await?;
+    let workers: WorkerList = client.get(ListWorkers {}).await?;
     Ok(Standing { inbox, runs: runs.runs, workers: workers.workers })
 }
 

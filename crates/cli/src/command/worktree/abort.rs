@@ -1,6 +1,7 @@
 //! `placet abort`: gives a worktree up. What was committed stays on its branch; what was not is shown before it goes.
 
 use placet_wire::api::{Rejection, WorktreeView};
+use placet_wire::endpoint::AbortWorktree;
 use placet_worktree::ports;
 use placet_worktree::redact::redacted;
 use placet_worktree::start::name_of;
@@ -47,7 +48,7 @@ async fn give_up(desk: &Desk, site: &Site, args: &Args) -> Result<WorktreeView, 
     let _turn = worktree.as_ref().map(turn).transpose()?;
     let losing = worktree.as_ref().map(|worktree| losing(worktree, args.discard)).transpose()?;
     let reason = Rejection { reason: redacted(&args.reason) };
-    let view: WorktreeView = desk.client.post(&format!("/api/v1/worktrees/{}/abort", view.id), &reason).await?;
+    let view: WorktreeView = desk.client.post(AbortWorktree { worktree: view.id }, &reason).await?;
     if let (Some(worktree), Some(losing)) = (worktree, losing) {
         worktree.remove(&losing).map_err(failed)?;
         ports::release(site.repository.root(), &name)?;

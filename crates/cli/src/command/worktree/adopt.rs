@@ -2,6 +2,7 @@
 
 use placet_domain::worktree::WorktreeStatus;
 use placet_wire::api::{Reason, WorktreeView};
+use placet_wire::endpoint::AdoptWorktree;
 use placet_workspace::Worktree;
 use placet_workspace::worktree::{Damage, Kind, Listed};
 use placet_worktree::own::{self, ManifestFile};
@@ -38,8 +39,7 @@ pub(super) async fn adopt(site: &Site, view: &WorktreeView, who: &Who) -> Result
     }
     let found = repair(site, view, who)?;
     let desk = Desk::open(who).await?;
-    let path = format!("/api/v1/worktrees/{}/adopt", view.id);
-    let adopted = desk.client.post(&path, &Reason { reason: found }).await;
+    let adopted = desk.client.post(AdoptWorktree { worktree: view.id }, &Reason { reason: found }).await;
     desk.close().await;
     Ok(adopted?)
 }

@@ -3,6 +3,7 @@
 use placet_domain::worktree::Work;
 use placet_secrets::Day;
 use placet_wire::api::{WorkReport, WorktreeView};
+use placet_wire::endpoint::RecordWork;
 use placet_worktree::check::{Checked, Rules, check, check_paths};
 use placet_worktree::start::object;
 
@@ -72,8 +73,7 @@ pub(super) async fn note(who: &Who, view: &WorktreeView, work: Work) -> Result<(
 
 /// Like `note`, but with an open desk: opening a desk takes longer than adding a note.
 pub(super) async fn note_at(desk: &Desk, view: &WorktreeView, work: Work) -> Result<(), CliError> {
-    let path = format!("/api/v1/worktrees/{}/work", view.id);
-    let noted = desk.client.post::<WorktreeView>(&path, &WorkReport { work }).await;
+    let noted = desk.client.post(RecordWork { worktree: view.id }, &WorkReport { work }).await;
     noted.map(drop).map_err(CliError::from)
 }
 

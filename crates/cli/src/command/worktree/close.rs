@@ -3,6 +3,7 @@
 use placet_domain::digest::Digest;
 use placet_domain::worktree::{DoneItem, Operation, WorktreeStatus};
 use placet_wire::api::{Closing, WorktreeView};
+use placet_wire::endpoint::CloseWorktree;
 use placet_worktree::cage::Cage;
 use placet_worktree::check::Checked;
 use placet_worktree::redact::redacted;
@@ -124,7 +125,7 @@ fn tell(item: &DoneItem, out: &Out) {
 async fn record(who: &Who, view: &WorktreeView, closing: &Closing, out: &Out) -> Result<WorktreeView, CliError> {
     let desk = Desk::open(who).await?;
     let shown = show_advice(&desk, view, Operation::Close, out).await;
-    let closed = desk.client.post(&format!("/api/v1/worktrees/{}/close", view.id), closing).await;
+    let closed = desk.client.post(CloseWorktree { worktree: view.id }, closing).await;
     desk.close().await;
     shown?;
     closed.map_err(|error| {

@@ -2,7 +2,8 @@
 
 use placet_domain::text::spelled_out;
 use placet_domain::worktree::{Duties, Operation, Person, Work};
-use placet_wire::api::{DutyTable, Notice, NoticeList, WorkReport, WorktreeView};
+use placet_wire::api::{DutyTable, Notice, NoticeList, NoticeQuery, WorkReport, WorktreeView};
+use placet_wire::endpoint::{AssignDuties, ListNotices, RecordWork, ShowDuties};
 use placet_worktree::redact::redacted;
 
 use super::{Pair, Site, project_of, recorded};
@@ -76,7 +77,7 @@ fn told(view: &WorktreeView, on: Operation) -> String {
 async fn advise(desk: &Desk, pair: &Pair, on: Operation, said: &str) -> Result<WorktreeView, CliError> {
     let view = recorded(&desk.client, pair).await?;
     let work = Work::Advised { on, said: redacted(said) };
-    Ok(desk.client.post(&format!("/api/v1/worktrees/{}/work", view.id), &WorkReport { work }).await?)
+    Ok(desk.client.post(RecordWork { worktree: view.id }, &WorkReport { work }).await?)
 }
 
 /// Shows the person who decides an operation the answers of the people consulted on it, and who has not answered.
@@ -94,13 +95,13 @@ pub(super) async fn show_advice(desk: &Desk, view: &WorktreeView, on: Operation,
 
 async fn show(desk: &Desk) -> Result<DutyTable, CliError> {
     let project = project_of(&desk.client).await?;
-    Ok(desk.client.get(&format!("/api/v1/projects/{}/duties", project.id)).await?)
+    Ok(desk.client.get(ShowDuties { project: project.id }).await?)
 }
 
 pub(crate) async fn apply(desk: &Desk, site: &Site) -> Result<DutyTable, CliError> {
     let project = project_of(&desk.client).await?;
     let given = DutyTable { duties: site.team.duties().clone() };
-    Ok(desk.client.post(&format!("/api/v1/projects/{}/duties", project.id), &given).await?)
+    Ok(desk.client.post(AssignDuties { project: project.id }, &given).await?)
 }
 
 fn shown(duties: &Duties) -> String {
@@ -126,8 +127,7 @@ fn asked(notice: &Notice) -> String {
 
 pub(crate) async fn notices(args: NoticeArgs, who: &Who, out: &Out) -> Result<(), CliError> {
     let desk = Desk::open(who).await?;
-    let query = args.after.map_or_else(String::new, |after| format!("?after={after}"));
-    let list = desk.client.get::<NoticeList>(&format!("/api/v1/notices{query}")).await;
+    let list = desk.client.get(ListNotices { query: NoticeQuery { after: args.after } }).await;
     desk.close().await;
     out.answer(&list?, |list| {
         let row = |notice: &Notice| {

@@ -3,6 +3,7 @@
 use placet_domain::scope::Glob;
 use placet_domain::worktree::Operation;
 use placet_wire::api::{Decision, ExemptionRequest, Rejection, WorktreeView};
+use placet_wire::endpoint::{GrantExemption, RefuseExemption, RequestExemption};
 use placet_worktree::redact::redacted;
 
 use super::duties::show_advice;
@@ -76,8 +77,8 @@ async fn answer(desk: &Desk, command: Command, out: &Out) -> Result<WorktreeView
             let view = recorded(&desk.client, &pair).await?;
             let globs: Result<Vec<Glob>, _> = paths.iter().map(|path| path.parse::<Glob>()).collect();
             let paths = globs.map_err(|error| CliError::usage(error.to_string()))?;
-            let path = format!("/api/v1/worktrees/{}/exemptions", view.id);
-            Ok(desk.client.post(&path, &ExemptionRequest { paths, reason: redacted(&reason) }).await?)
+            let request = ExemptionRequest { paths, reason: redacted(&reason) };
+            Ok(desk.client.post(RequestExemption { worktree: view.id }, &request).await?)
         }
         Command::List { pair } => {
             let view = recorded(&desk.client, &pair).await?;
@@ -90,14 +91,16 @@ async fn answer(desk: &Desk, command: Command, out: &Out) -> Result<WorktreeView
             let seen =
                 wanted.ok_or_else(|| CliError::new(Code::NotFound, format!("there is no exemption {number}")))?;
             show_advice(desk, &view, Operation::Start, out).await?;
-            let path = format!("/api/v1/worktrees/{}/exemptions/{number}/grant", view.id);
-            Ok(desk.client.post_if(&path, &seen.review.to_string(), &Decision::default()).await?)
+            let exemption = GrantExemption { worktree: view.id, number };
+            Ok(desk.client.post_if(exemption, seen.review, &Decision::default()).await?)
         }
         Command::Refuse { pair, number, reason } => {
             let view = recorded(&desk.client, &pair).await?;
             show_advice(desk, &view, Operation::Start, out).await?;
-            let path = format!("/api/v1/worktrees/{}/exemptions/{number}/refuse", view.id);
-            Ok(desk.client.post(&path, &Rejection { reason: redacted(&reason) }).await?)
+            Ok(desk
+                .client
+                .post(RefuseExemption { worktree: view.id, number }, &Rejection { reason: redacted(&reason) })
+                .await?)
         }
     }
 }

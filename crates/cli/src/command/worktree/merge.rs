@@ -3,6 +3,7 @@
 
 use placet_domain::worktree::{Operation, WorktreeStatus};
 use placet_wire::api::{IdentityView, Merging as Record, WorktreeView};
+use placet_wire::endpoint::{MergeWorktree, ShowCaller};
 use placet_workspace::{Branch, Merge, MergeError, Merging, ObjectId};
 use placet_worktree::start::object;
 use serde::Serialize;
@@ -49,7 +50,7 @@ async fn merge(desk: &Desk, site: &Site, pair: &Pair, out: &Out) -> Result<Answe
     let view = recorded(&desk.client, pair).await?;
     show_advice(desk, &view, Operation::Merge, out).await?;
     let (branch, into) = branches(&view)?;
-    let person: IdentityView = desk.client.get("/api/v1/whoami").await?;
+    let person: IdentityView = desk.client.get(ShowCaller {}).await?;
     let merging = match interrupted(site, &view, (&branch, &into)) {
         Some(commit) => work_out(site, &view, (&branch, &into), &person, Some(&commit))?,
         None if view.status != WorktreeStatus::Closed => return Err(not_closed(&view)),
@@ -57,7 +58,7 @@ async fn merge(desk: &Desk, site: &Site, pair: &Pair, out: &Out) -> Result<Answe
             let merging = work_out(site, &view, (&branch, &into), &person, None)?;
             let commit = merging.commit().as_str().parse().map_err(failed)?;
             let record = Record { into: view.opening.base_branch.clone(), commit };
-            desk.client.post::<WorktreeView>(&format!("/api/v1/worktrees/{}/merge", view.id), &record).await?;
+            desk.client.post(MergeWorktree { worktree: view.id }, &record).await?;
             merging
         }
     };

@@ -26,7 +26,8 @@ use placet_domain::id::WorktreeId;
 use placet_domain::worktree::{BranchName, Opening};
 use placet_sandbox::{Profile, Request};
 use placet_wire::Client;
-use placet_wire::api::{ProjectView, WorktreeList, WorktreeView};
+use placet_wire::api::{ProjectView, WorktreeList, WorktreeQuery, WorktreeView};
+use placet_wire::endpoint::{ListWorktrees, ShowWorktree};
 use placet_workspace::{Repository, Worktree};
 use placet_worktree::host::request::HostRequest;
 use placet_worktree::ready::Ready;
@@ -145,7 +146,7 @@ pub(crate) async fn recorded(client: &Client, pair: &Pair) -> Result<WorktreeVie
     let ticket = pair.ticket.parse().map_err(|error: placet_domain::name::BadName| unusable(&error))?;
     let agent = pair.agent.parse().map_err(|error: placet_domain::name::BadName| unusable(&error))?;
     let id = WorktreeId::of(project.id, &ticket, &agent);
-    client.get(&format!("/api/v1/worktrees/{id}")).await.map_err(|error| {
+    client.get(ShowWorktree { worktree: id }).await.map_err(|error| {
         let error = CliError::from(error);
         if error.code != Code::NotFound {
             return error;
@@ -157,12 +158,12 @@ pub(crate) async fn recorded(client: &Client, pair: &Pair) -> Result<WorktreeVie
 
 /// Everything that is recorded, page by page.
 pub(crate) async fn all_recorded(client: &Client) -> Result<Vec<WorktreeView>, CliError> {
-    let (mut all, mut page) = (Vec::new(), String::new());
+    let (mut all, mut query) = (Vec::new(), WorktreeQuery { limit: Some(1_000), ..WorktreeQuery::default() });
     loop {
-        let list: WorktreeList = client.get(&format!("/api/v1/worktrees?limit=1000{page}")).await?;
+        let list = client.get(ListWorktrees { query: query.clone() }).await?;
         all.extend(list.worktrees);
         match list.next {
-            Some(next) => page = format!("&after={next}"),
+            Some(next) => query.after = Some(next),
             None => return Ok(all),
         }
     }
@@ -175,7 +176,7 @@ pub(crate) async fn origin_of(who: &Who, view: &WorktreeView) -> Result<BranchNa
         Some(id) if id == view.id => Ok(view.opening.branch.clone()),
         Some(id) => {
             let desk = Desk::open(who).await?;
-            let followed = desk.client.get::<WorktreeView>(&format!("/api/v1/worktrees/{id}")).await;
+            let followed = desk.client.get(ShowWorktree { worktree: id }).await;
             desk.close().await;
             Ok(followed?.opening.branch)
         }

@@ -2,6 +2,7 @@
 
 use placet_domain::worktree::{Layout, WorktreeStatus};
 use placet_wire::api::{Decision, NewWorktree, Rejection, WorktreeView};
+use placet_wire::endpoint::{AbortWorktree, OpenWorktree, SettleWorktree};
 use placet_workspace::worktree::Losing;
 use placet_worktree::ports;
 use placet_worktree::start::{Start, Wish, name_of};
@@ -109,8 +110,7 @@ async fn earlier(desk: &Desk, site: &Site, pair: &Pair) -> Option<WorktreeView> 
 async fn open(desk: &Desk, start: &Start<'_>) -> Result<WorktreeView, CliError> {
     let project = project_of(&desk.client).await?;
     let new = NewWorktree { opening: start.opening().clone() };
-    let path = format!("/api/v1/projects/{}/worktrees", project.id);
-    Ok(desk.client.post(&path, &new).await?)
+    Ok(desk.client.post(OpenWorktree { project: project.id }, &new).await?)
 }
 
 async fn make(
@@ -127,11 +127,11 @@ async fn make(
         None => Desk::open(who).await?,
     };
     let settled = match &made {
-        Ok(_) => desk.client.post(&format!("/api/v1/worktrees/{}/settle", view.id), &Decision::default()).await,
+        Ok(_) => desk.client.post(SettleWorktree { worktree: view.id }, &Decision::default()).await,
         Err(error) => {
             let reason = format!("it could not be made: {error}").chars().take(500).collect();
             let abort = Rejection { reason };
-            desk.client.post(&format!("/api/v1/worktrees/{}/abort", view.id), &abort).await
+            desk.client.post(AbortWorktree { worktree: view.id }, &abort).await
         }
     };
     desk.close().await;

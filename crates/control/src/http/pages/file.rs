@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
+use placet_domain::digest::Digest;
 use placet_domain::id::ProjectId;
 use placet_domain::proposal::{ActionSpec, FileOperand};
 use placet_domain::run::Run;
@@ -48,7 +49,7 @@ pub(super) async fn asset(uri: Uri) -> Result<Response, Failure> {
 /// The same bytes as the API gives, to the same people. A picture is shown as one, in a box of its own; everything else is saved.
 pub(super) async fn evidence(
     state: State<App>,
-    path: Path<(String, String)>,
+    path: Path<(ProjectId, Digest)>,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {

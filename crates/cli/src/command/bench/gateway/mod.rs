@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use placet_wire::api::RunView;
+use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
+use placet_wire::api::BudgetRequest;
+use placet_wire::endpoint::SetRunBudget;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
@@ -93,8 +95,9 @@ async fn through_control(plan: &Plan, model: &Model, out: &Out) -> Result<Value,
 
 async fn in_control(plan: &Plan, model: &Model, world: &World) -> Result<Value, CliError> {
     let run = world.started_run().await?;
-    let budget = json!({ "limits": { "usd_micros": 1_000_000_000_000_u64 } });
-    let _: RunView = world.reviewer.post(&format!("/api/v1/runs/{run}/budget"), &budget).await?;
+    let limits = Ceiling { usd_micros: Some(1_000_000_000_000), ..Ceiling::default() };
+    let budget = BudgetRequest { limits, warn_at_percent: USUAL_WARNING_PERCENT };
+    world.reviewer.post(SetRunBudget { run }, &budget).await?;
     let through = Target { url: world.agent.server().to_owned(), key: world.agent.token().reveal().to_owned() };
     let (idle, before_ms) = (world.control_rss().map_err(failed)?, world.control_cpu_ms());
     let seen = compare(plan, &model.target, &through, &|| world.control_rss()).await.map_err(failed)?;

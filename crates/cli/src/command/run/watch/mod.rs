@@ -14,6 +14,7 @@ use placet_domain::id::RunId;
 use placet_domain::run::RunStatus;
 use placet_sandbox::LimitName;
 use placet_wire::api::{CheckpointView, RunView};
+use placet_wire::endpoint::{FollowRun, ShowCheckpoint, ShowRun};
 use placet_wire::{Client, ClientError, EventStream, StreamEvent};
 
 use self::view::{View, Waits, waits};
@@ -108,7 +109,7 @@ impl Watcher<'_> {
     }
 
     async fn connect(&self) -> Result<EventStream, ClientError> {
-        self.client.follow(&format!("/api/v1/runs/{}/stream", self.id), self.last_seq).await
+        self.client.follow(FollowRun { run: self.id }, self.last_seq).await
     }
 
     async fn connect_again(&self) -> Result<EventStream, CliError> {
@@ -170,10 +171,9 @@ impl Watcher<'_> {
 
     /// How it stands now, drawn where somebody sees it.
     async fn look(&mut self) -> Result<RunView, ClientError> {
-        let path = format!("/api/v1/runs/{}", self.id);
-        let run: RunView = self.client.get(&path).await?;
+        let run = self.client.get(ShowRun { run: self.id }).await?;
         let checkpoint: Option<CheckpointView> = match run.checkpoint {
-            Some(_) => self.client.get(&format!("{path}/checkpoint")).await.ok(),
+            Some(_) => self.client.get(ShowCheckpoint { run: self.id }).await.ok(),
             None => None,
         };
         self.view.draw(&run, checkpoint.as_ref());
