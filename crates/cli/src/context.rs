@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::text::spelled_out;
-use placet_wire::api::{ActionList, ActionView, PageQuery, RunList, RunQuery, RunView};
+use placet_wire::api::{ActionView, PageQuery, RunQuery, RunView};
 use placet_wire::endpoint::{ListActions, ListRuns};
 use placet_wire::{Client, Token};
 

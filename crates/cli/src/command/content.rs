@@ -6,7 +6,7 @@ use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::proposal::{FileOperand, Proposal};
 use placet_wire::Client;
-use placet_wire::api::{ActionDetail, KeptBlob};
+use placet_wire::api::ActionDetail;
 use placet_wire::endpoint::{FetchEvidence, StoreEvidence};
 use serde_json::{Map, Value, json};
 

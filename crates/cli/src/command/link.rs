@@ -1,6 +1,6 @@
 //! `placet link`: a link that lets a person in once, by a browser.
 
-use placet_wire::api::{IdentityView, LinkOnce, NewLink};
+use placet_wire::api::{LinkOnce, NewLink};
 use placet_wire::endpoint::{CreateSignInLink, ShowCaller};
 
 use super::identity;

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, Zoned};
 use placet_domain::action::ActionStatus;
-use placet_wire::api::{InboxQuery, InboxView, QueueQuery, QueueView};
+use placet_wire::api::{InboxQuery, QueueQuery, QueueView};
 use placet_wire::endpoint::{ShowInbox, ShowQueue};
 use placet_wire::{Client, ClientError};
 

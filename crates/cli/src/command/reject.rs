@@ -1,6 +1,6 @@
 //! `placet reject`: refuses an action as it stands, with a reason the agent reads.
 
-use placet_wire::api::{ActionDetail, ActionView, Rejection};
+use placet_wire::api::{ActionDetail, Rejection};
 use placet_wire::endpoint::{RejectAction, ShowAction};
 
 use crate::card;

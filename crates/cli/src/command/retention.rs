@@ -1,7 +1,7 @@
 //! `placet evidence expire` and `preserve`: what is removed after its time, and what stays whatever was agreed.
 
 use placet_wire::Client;
-use placet_wire::api::{Decision, ExpiryView, PreservationList, PreservationRequest, PreservationView, RetentionView};
+use placet_wire::api::{Decision, ExpiryView, PreservationRequest, PreservationView, RetentionView};
 use placet_wire::endpoint::{EndPreservation, ExpireEvidence, PreserveEvidence, ShowRetention};
 
 use crate::command::project;

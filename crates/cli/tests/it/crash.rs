@@ -10,7 +10,8 @@ use placet_domain::id::ActionId;
 use placet_ledger::{Hash, SignedTreeHead, VerifierKey, verify_consistency};
 use placet_store::{Config, EntryFilter, Store};
 use placet_wire::ClientError;
-use placet_wire::api::{ActionList, ActionView, ConsistencyProof, HeadView, Redemption, RedemptionView};
+use placet_wire::api::{ActionView, ConsistencyQuery, HeadView, PageQuery, Redemption};
+use placet_wire::endpoint::{CheckReadiness, ListActions, ProveConsistency, RedeemPermit, ShowHead};
 
 use crate::support::books::{Books, redeemed_twice};
 use crate::support::random::Random;
@@ -65,12 +66,12 @@ fn fault(error: impl std::fmt::Display) -> String {
 /// After each restart: ready, everything acknowledged is there, recent permits are spent, the ledger goes on.
 async fn check(world: &World, load: &Load, known: &Books, books: &Mutex<Books>) -> Checked {
     let admin = world.client("admin");
-    admin.get::<serde_json::Value>("/ready").await.map_err(|error| format!("it is not ready: {error}"))?;
+    admin.get(CheckReadiness {}).await.map_err(|error| format!("it is not ready: {error}"))?;
     holds(load, known).await?;
     for (worker, job) in known.spent.iter().rev().take(4) {
         refused_again(load, *worker, job).await?;
     }
-    let head: HeadView = admin.get("/api/v1/ledger/head").await.map_err(fault)?;
+    let head: HeadView = admin.get(ShowHead {}).await.map_err(fault)?;
     if let Some(before) = known.heads.last() {
         extends(&admin, before, &head).await?;
     }
@@ -85,7 +86,7 @@ async fn check_all(world: &World, load: &Load, known: &Books) -> Checked {
     for (worker, job) in &known.spent {
         refused_again(load, *worker, job).await?;
     }
-    let newest: HeadView = admin.get("/api/v1/ledger/head").await.map_err(fault)?;
+    let newest: HeadView = admin.get(ShowHead {}).await.map_err(fault)?;
     for head in &known.heads {
         extends(&admin, head, &newest).await?;
     }
@@ -96,13 +97,12 @@ async fn check_all(world: &World, load: &Load, known: &Books) -> Checked {
 async fn holds(load: &Load, known: &Books) -> Checked {
     let mut now: BTreeMap<ActionId, ActionView> = BTreeMap::new();
     for run in load.runs() {
-        let mut page = String::new();
+        let (run, mut query) = (*run, PageQuery::default());
         loop {
-            let list: ActionList =
-                load.reviewer().get(&format!("/api/v1/runs/{run}/actions{page}")).await.map_err(fault)?;
+            let list = load.reviewer().get(ListActions { run, query }).await.map_err(fault)?;
             now.extend(list.actions.into_iter().map(|view| (view.id, view)));
             let Some(next) = list.next else { break };
-            page = format!("?after={next}");
+            query.after = Some(next);
         }
     }
     let contradictions = known.contradictions(&now);
@@ -111,8 +111,8 @@ async fn holds(load: &Load, known: &Books) -> Checked {
 
 /// No permit is accepted twice (I7), not even from the worker it was for.
 async fn refused_again(load: &Load, worker: usize, job: &placet_wire::api::Job) -> Checked {
-    let path = format!("/api/v1/jobs/{}/redeem", job.action);
-    let again = load.worker(worker).post::<RedemptionView>(&path, &Redemption { permit: job.permit.clone() }).await;
+    let again =
+        load.worker(worker).post(RedeemPermit { action: job.action }, &Redemption { permit: job.permit.clone() }).await;
     match again {
         Err(ClientError::Refused(_)) => Ok(()),
         Ok(_) => Err(format!("the permit of {} was accepted twice", job.action)),
@@ -128,8 +128,8 @@ async fn extends(admin: &placet_wire::Client, before: &HeadView, now: &HeadView)
     let key: VerifierKey = now.key.parse().map_err(fault)?;
     let [old, new] = [before, now].map(|head| SignedTreeHead::verify(head.note.as_bytes(), &key));
     let (old, new) = (old.map_err(fault)?, new.map_err(fault)?);
-    let path = format!("/api/v1/ledger/consistency?from={}&to={}", before.size, now.size);
-    let proof: ConsistencyProof = admin.get(&path).await.map_err(fault)?;
+    let query = ConsistencyQuery { from: before.size, to: now.size };
+    let proof = admin.get(ProveConsistency { query }).await.map_err(fault)?;
     let hashes: Vec<Hash> = proof.proof.iter().map(|hash| hash.parse().unwrap()).collect();
     verify_consistency(old.size(), &old.root(), new.size(), &new.root(), &hashes).map_err(fault)
 }

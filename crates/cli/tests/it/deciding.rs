@@ -1,5 +1,7 @@
 //! How people decide, and agents that ask too much, as a user sees them who types commands.
 
+use placet_domain::proposal::Proposal;
+use placet_wire::endpoint::ProposeAction;
 use serde_json::json;
 
 use crate::support::World;
@@ -40,10 +42,11 @@ fn b4_the_whole_queue_is_listed_however_many_are_fetched_at_once() {
     // By the command line first: its agent reports in with it.
     world.propose(&run, &["sh", "true"]);
     let tom = world.client("tom");
-    let asks = json!({ "tool": "sh", "arguments": ["true"] });
+    let asks: Proposal = serde_json::from_value(json!({ "tool": "sh", "arguments": ["true"] })).unwrap();
+    let run = run.parse().unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         for _ in 0..104 {
-            tom.post::<serde_json::Value>(&format!("/api/v1/runs/{run}/actions"), &asks).await.unwrap();
+            tom.post(ProposeAction { run }, &asks).await.unwrap();
         }
     });
     let listed = |more: &[&str]| {

@@ -2,7 +2,8 @@
 //! who goes through everything.
 
 use placet_ledger::{Hash, SignedTreeHead, SigningKey, TreeHead};
-use placet_wire::api::ConsistencyProof;
+use placet_wire::api::ConsistencyQuery;
+use placet_wire::endpoint::ProveConsistency;
 use serde_json::Value;
 
 use crate::support::{Said, World, names_in};
@@ -44,8 +45,8 @@ impl Watched {
     fn proof(&self, name: &str, from: u64, to: u64) {
         let client = self.world.client("admin");
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let path = format!("/api/v1/ledger/consistency?from={from}&to={to}");
-        let proof: ConsistencyProof = runtime.block_on(client.get(&path)).unwrap();
+        let query = ConsistencyQuery { from, to };
+        let proof = runtime.block_on(client.get(ProveConsistency { query })).unwrap();
         self.world.write(name, serde_json::to_vec(&proof).unwrap());
     }
 

@@ -1,10 +1,13 @@
 //! What passes by itself when nobody looks, with a real control plane and its own clock: checkpoints of kind STEP where that was
 //! agreed, and never a plan, results, an action that always asks, or a run that somebody paused.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::CreateRun;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::AnyPost;
 use crate::support::{World, eventually};
 
 /// Long enough for a person to pause it first, on a busy machine.
@@ -25,7 +28,8 @@ fn agreed(world: &World, steps: &[&str]) -> String {
         "plan": steps, "checkpoints": { "every_steps": 1, "auto_pass_after_ms": PASSES_AFTER_MS },
     });
     let admin = world.client("admin");
-    let made = tokio::runtime::Runtime::new().unwrap().block_on(admin.post::<Value>("/api/v1/runs", &new)).unwrap();
+    let made =
+        tokio::runtime::Runtime::new().unwrap().block_on(admin.post(AnyPost(CreateRun {}.path()), &new)).unwrap();
     made["id"].as_str().unwrap().to_owned()
 }
 

@@ -1,5 +1,8 @@
 //! REVIEW: a person at a terminal decides, in a real window against a real control plane; and the window is theirs again, however it ends.
 
+use placet_domain::id::RunId;
+use placet_wire::api::{Decision, InboxQuery, Summary};
+use placet_wire::endpoint::{AttachAgent, ReachCheckpoint, ShowInbox};
 use serde_json::Value;
 
 use crate::support::{Window, World, eventually};
@@ -250,9 +253,9 @@ fn b4_somebody_is_named_and_something_is_set_aside_by_line_and_by_command() {
     assert!(window.wait().success());
     let asked = tokio::runtime::Runtime::new().unwrap();
     let listed = |whose: &str, name: &str| {
-        let (client, path) = (world.client(name), format!("/api/v1/inbox?whose={whose}"));
-        let inbox: Value = asked.block_on(async { client.get(&path).await.unwrap() });
-        inbox["actions"].as_array().unwrap().len()
+        let query = InboxQuery { whose: Some(whose.to_owned()), ..InboxQuery::default() };
+        let client = world.client(name);
+        asked.block_on(client.get(ShowInbox { query })).unwrap().actions.len()
     };
     assert_eq!((listed("mine", "ada"), listed("aside", "ada"), listed("mine", "eve")), (0, 1, 1));
     world.by("ada", &["queue", "defer", &id, "--back"]).ok();
@@ -272,10 +275,10 @@ fn b4_somebody_is_named_and_something_is_set_aside_by_line_and_by_command() {
 fn c10_a_run_that_stands_at_a_checkpoint_is_sent_on_with_a_note() {
     let (world, run) = World::start();
     let tom = world.client("tom");
-    let asks = async |verb: &str, body: Value| tom.post::<Value>(&format!("/api/v1/runs/{run}/{verb}"), &body).await;
+    let id: RunId = run.parse().unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        asks("attach", serde_json::json!({})).await.unwrap();
-        asks("checkpoints", serde_json::json!({ "summary": "half done" })).await.unwrap();
+        tom.post(AttachAgent { run: id }, &Decision::default()).await.unwrap();
+        tom.post(ReachCheckpoint { run: id }, &Summary { summary: "half done".to_owned() }).await.unwrap();
     });
     let window = review(&world, "ada", &[&run]);
     window.shows("half done");

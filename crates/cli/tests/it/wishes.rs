@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use placet_wire::api::{GrantRequest, WishList};
+use placet_wire::api::GrantRequest;
+use placet_wire::endpoint::GrantWish;
 use serde_json::Value;
 
 use crate::network::{ASK, Server, python, start};
@@ -72,11 +73,12 @@ fn c5_what_was_granted_ends_by_itself_and_nothing_has_to_be_done_for_it() {
     let opening = format!("GET {}", wanted.url("/"));
     eventually("a person is asked", PATIENCE, || wish_for(&world, &run, &opening).is_some());
     let wish = wish_for(&world, &run, &opening).unwrap();
-    let path = format!("/api/v1/runs/{run}/wishes/{}/grant", wish["number"]);
+    let number = serde_json::from_value(wish["number"].clone()).unwrap();
+    let grant = GrantWish { run: run.parse().unwrap(), number };
     let asked = GrantRequest { lasts_ms: Some(3_000) };
     let granted = tokio::runtime::Runtime::new().unwrap().block_on(async {
         let client = world.client("ada");
-        client.post_if::<WishList>(&path, wish["review"].as_str().unwrap(), &asked).await
+        client.post_if(grant, wish["review"].as_str().unwrap(), &asked).await
     });
     granted.unwrap();
     let done = world.done(&id);

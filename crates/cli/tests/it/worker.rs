@@ -1,8 +1,12 @@
 //! What a worker does with an approved action: exactly that, in a cage, with everything it leaves as evidence.
 
+use placet_wire::Endpoint as _;
+use placet_wire::api::EntryQuery;
+use placet_wire::endpoint::{ListEntries, ListWorkers};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::support::AnyGet;
 use crate::support::{Process, World};
 
 /// A world with a worker. `tools` is added to the tools it offers.
@@ -18,8 +22,8 @@ fn start(tools: &str) -> (World, String, Process) {
 /// The only worker, as people see it.
 fn seen(world: &World) -> serde_json::Value {
     let client = world.client("ada");
-    let list: serde_json::Value =
-        tokio::runtime::Runtime::new().unwrap().block_on(client.get("/api/v1/workers")).unwrap();
+    let workers = AnyGet(ListWorkers {}.path());
+    let list = tokio::runtime::Runtime::new().unwrap().block_on(client.get(workers)).unwrap();
     list["workers"][0].clone()
 }
 
@@ -39,9 +43,9 @@ fn c16_a_worker_says_what_it_is_when_it_starts_and_nothing_when_it_starts_again(
     assert_eq!(declared["cage"]["tier"], doctor["cage"]["tier"], "as the machine itself finds it");
     let entries = |world: &World| {
         let client = world.client("admin");
-        let all: serde_json::Value =
-            tokio::runtime::Runtime::new().unwrap().block_on(client.get("/api/v1/ledger/entries?limit=500")).unwrap();
-        all["entries"].as_array().unwrap().iter().filter(|entry| entry["entry"]["kind"] == "identity.declared").count()
+        let query = EntryQuery { after: None, limit: Some(500) };
+        let all = tokio::runtime::Runtime::new().unwrap().block_on(client.get(ListEntries { query })).unwrap();
+        all.entries.iter().filter(|entry| entry.entry["kind"] == "identity.declared").count()
     };
     assert_eq!(entries(&world), 1);
     worker.kill();

@@ -1,6 +1,8 @@
 //! What a terminal decides by: the rows and cards of the pages, and news of all runs, each within somebody's reach and no further.
 
+use placet_wire::api::StreamQuery;
 use placet_wire::api::{self, StandsFor};
+use placet_wire::endpoint::FollowRuns;
 use placet_wire::{EventStream, StreamEvent};
 use serde_json::json;
 
@@ -14,6 +16,11 @@ async fn inbox(person: &Person) -> api::InboxView {
 
 async fn card(person: &Person, action: &api::ActionView) -> api::CardView {
     person.get(&format!("/api/v1/actions/{}/card", action.id)).await.is(200).json()
+}
+
+/// The stream of all runs from so many of the newest events on.
+fn newest(last: u32) -> FollowRuns {
+    FollowRuns { query: StreamQuery { last: Some(last), ..StreamQuery::default() } }
 }
 
 async fn next(stream: &mut EventStream) -> Option<StreamEvent> {
@@ -66,7 +73,7 @@ async fn b2_rows_cards_workers_and_news_end_at_the_wall_of_a_project() {
     let ours = format!("project={}", app.team.project);
     others.reviewer.get(&format!("/api/v1/inbox?{ours}")).await.problem(404, "unknown");
     others.reviewer.get(&format!("/api/v1/stream?{ours}")).await.problem(404, "unknown");
-    let mut stream = others.reviewer.client().follow("/api/v1/stream", None).await.unwrap();
+    let mut stream = others.reviewer.client().follow(FollowRuns { query: StreamQuery::default() }, None).await.unwrap();
     agent.proposes(app.team.run, &scan()).await;
     let theirs = others.agent.proposes(others.run, &scan()).await;
     let event = next(&mut stream).await.unwrap();
@@ -78,14 +85,15 @@ async fn b2_rows_cards_workers_and_news_end_at_the_wall_of_a_project() {
 #[tokio::test]
 async fn c16_all_runs_are_followed_from_now_on_and_nothing_is_missed_on_the_way() {
     let (app, agent, reviewer, _) = Scenario::start().await;
-    let mut stream = reviewer.client().follow("/api/v1/stream", None).await.unwrap();
+    let mut stream = reviewer.client().follow(FollowRuns { query: StreamQuery::default() }, None).await.unwrap();
     let action = agent.proposes(app.team.run, &scan()).await;
     let first = next(&mut stream).await.unwrap();
     assert_eq!(first.event, "action_proposed", "not what was before");
     assert!(first.data.contains(&action.id.to_string()));
     drop(stream);
     reviewer.rejects(&action).await.is(200);
-    let mut again = reviewer.client().follow("/api/v1/stream", Some(first.seq)).await.unwrap();
+    let mut again =
+        reviewer.client().follow(FollowRuns { query: StreamQuery::default() }, Some(first.seq)).await.unwrap();
     let mut seen = Vec::new();
     while seen.last().map(String::as_str) != Some("action_rejected") {
         seen.push(next(&mut again).await.unwrap().event);
@@ -96,7 +104,7 @@ async fn c16_all_runs_are_followed_from_now_on_and_nothing_is_missed_on_the_way(
 #[tokio::test]
 async fn b2_of_what_belongs_to_no_run_only_that_it_happened_is_told() {
     let (app, _, reviewer, _) = Scenario::start().await;
-    let mut stream = reviewer.client().follow("/api/v1/stream", None).await.unwrap();
+    let mut stream = reviewer.client().follow(FollowRuns { query: StreamQuery::default() }, None).await.unwrap();
     let mut named = scope();
     named["name"] = json!("secret-name");
     app.team.operator.post(&format!("/api/v1/projects/{}/scopes", app.team.project), &named).await.is(201);
@@ -108,7 +116,7 @@ async fn b2_of_what_belongs_to_no_run_only_that_it_happened_is_told() {
 async fn b1_whoever_is_revoked_follows_no_more() {
     let (app, agent, _, _) = Scenario::start().await;
     let person = app.hire(json!({ "name": "eve", "roles": ["reviewer"], "projects": [app.team.project] })).await;
-    let mut stream = person.client().follow("/api/v1/stream", None).await.unwrap();
+    let mut stream = person.client().follow(FollowRuns { query: StreamQuery::default() }, None).await.unwrap();
     app.admin.post(&format!("/api/v1/identities/{}/revoke", person.id), &json!({})).await.is(200);
     agent.proposes(app.team.run, &scan()).await;
     assert_eq!(next(&mut stream).await, None);
@@ -210,7 +218,7 @@ async fn c16_whoever_begins_to_watch_is_told_what_happened_last() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     agent.proposes(app.team.run, &scan()).await;
     let last = agent.proposes(app.team.run, &scan()).await;
-    let mut stream = reviewer.client().follow("/api/v1/stream?last=2", None).await.unwrap();
+    let mut stream = reviewer.client().follow(newest(2), None).await.unwrap();
     for name in ["action_proposed", "action_judged"] {
         let event = next(&mut stream).await.unwrap();
         assert!(event.event == name && event.data.contains(&last.id.to_string()), "{event:?}");
@@ -218,9 +226,9 @@ async fn c16_whoever_begins_to_watch_is_told_what_happened_last() {
     reviewer.approves(&last).await.is(200);
     let then = next(&mut stream).await.unwrap();
     assert_eq!(then.event, "action_approved", "and then what happens: {then:?}");
-    let mut on = reviewer.client().follow("/api/v1/stream?last=200", Some(then.seq - 1)).await.unwrap();
+    let mut on = reviewer.client().follow(newest(200), Some(then.seq - 1)).await.unwrap();
     assert_eq!(next(&mut on).await.unwrap().seq, then.seq, "whoever was there goes on where they were");
-    let mut all = reviewer.client().follow("/api/v1/stream?last=200", None).await.unwrap();
+    let mut all = reviewer.client().follow(newest(200), None).await.unwrap();
     assert!(next(&mut all).await.unwrap().seq < last_seq(&app) - 4, "as far back as it is told");
 }
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
 use placet_domain::id::IdentityId;
-use placet_wire::{Client, Problem, Token};
+use placet_wire::endpoint::{EndpointRow, FollowRuns};
+use placet_wire::{Client, Endpoint, EventStream, Problem, Token};
 use reqwest::RequestBuilder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,6 +27,29 @@ impl Place {
     /// `127.0.0.1:12345`, for those who speak TCP.
     pub(crate) fn address(&self) -> String {
         self.url().trim_start_matches("http://").to_owned()
+    }
+}
+
+/// The stream at any path: a run has two.
+#[derive(Debug)]
+pub(crate) struct StreamAt(pub(crate) String);
+
+impl Endpoint for StreamAt {
+    type Params = ();
+    type Query = ();
+    type Body = ();
+    type Seen = ();
+    type Answer = EventStream;
+
+    const PATH: &'static str = FollowRuns::PATH;
+    const ROW: EndpointRow = FollowRuns::ROW;
+
+    fn path(&self) -> String {
+        self.0.clone()
+    }
+
+    fn query(&self) -> String {
+        String::new()
     }
 }
 

@@ -6,15 +6,16 @@ use axum::http::Method;
 use placet_domain::headline::headline;
 use placet_ledger::leaf_hash;
 use placet_store::{EntryFilter, MOST_ROWS};
+use placet_wire::endpoint::FollowRun;
 use placet_wire::{EventStream, api};
 use serde_json::json;
 
 use crate::moves::{reading, scan};
-use crate::person::{Answer, Person};
+use crate::person::{Answer, Person, StreamAt};
 use crate::scenario::{PATIENCE, Scenario, Setup};
 
 async fn follow(person: &Person, app: &Scenario, last: Option<u64>) -> EventStream {
-    person.client().follow(&format!("/api/v1/runs/{}/stream", app.team.run), last).await.unwrap()
+    person.client().follow(FollowRun { run: app.team.run }, last).await.unwrap()
 }
 
 /// The numbers of the run's entries, as the ledger has them.
@@ -66,8 +67,8 @@ async fn an_event_is_the_entry_byte_for_byte() {
 }
 
 /// The headlines of everything after this entry, until the run is completed.
-async fn headlines(person: &Person, path: &str, last: Option<u64>) -> Vec<String> {
-    let mut stream = person.client().follow(path, last).await.unwrap();
+async fn headlines(person: &Person, path: String, last: Option<u64>) -> Vec<String> {
+    let mut stream = person.client().follow(StreamAt(path), last).await.unwrap();
     let mut seen = Vec::new();
     while seen.last().map(String::as_str) != Some("completed") {
         let event = next(&mut stream).await.expect("the run completes");
@@ -91,8 +92,8 @@ async fn c13_whoever_follows_is_told_in_headlines_under_both_names_of_a_run() {
     reviewer.post_if(&format!("{path}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
     let done: api::RunView = agent.post(&format!("{path}/finish"), &json!({ "summary": "read" })).await.is(200).json();
     reviewer.post_if(&format!("{path}/complete"), done.review, &json!({})).await.is(200);
-    let told = headlines(&reviewer, &format!("{path}/stream"), last).await;
-    let told_again = headlines(&reviewer, &format!("/api/v1/autonomous/executions/{run}/stream"), last).await;
+    let told = headlines(&reviewer, format!("{path}/stream"), last).await;
+    let told_again = headlines(&reviewer, format!("/api/v1/autonomous/executions/{run}/stream"), last).await;
     assert_eq!(told, told_again);
     for name in ["action_proposed", "action_started", "action_finished", "checkpoint_reached", "checkpoint_passed"] {
         assert_eq!(told.iter().filter(|told| *told == name).count(), 1, "{name}: {told:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use placet_domain::canonical;
 use placet_ledger::{SignedTreeHead, VerifierKey, bundle};
 use placet_wire::Client;
-use placet_wire::api::{EntryList, EntryQuery, HeadView};
+use placet_wire::api::{EntryQuery, HeadView};
 use placet_wire::endpoint::{ListEntries, ShowHead};
 
 use super::parse_key;

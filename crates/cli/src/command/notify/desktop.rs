@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use placet_control::harmless;
 use placet_domain::run::{Awaits, RunStatus};
-use placet_wire::api::{QueueQuery, QueueView, RunList, RunQuery};
+use placet_wire::api::{QueueQuery, RunQuery};
 use placet_wire::endpoint::{ListRuns, ShowQueue};
 use placet_wire::{Client, ClientError};
 

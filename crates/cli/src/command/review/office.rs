@@ -5,8 +5,7 @@ use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::text::marked;
 use placet_wire::api::{
     ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxQuery, InboxView, Modification,
-    OrderOffer, OrderView, OrganisationView, Reason, Rejection, ResolutionRequest, RollbackRequest, RunView, StandsFor,
-    WishList,
+    OrderOffer, OrganisationView, Reason, Rejection, ResolutionRequest, RollbackRequest, RunView, StandsFor, WishList,
 };
 use placet_wire::endpoint::{
     AcceptResults, ApproveAction, ApproveCheckpoint, ApprovePlan, CancelRun, GiveOrder, GrantWish, ListWishes,
@@ -14,7 +13,6 @@ use placet_wire::endpoint::{
     RollBackRun, ShowCard, ShowCheckpoint, ShowInbox, ShowOrganisation, ShowRun,
 };
 use placet_wire::{Client, ClientError};
-use serde_json::Value;
 
 use super::card::{self, Card};
 use super::decision::{Attend, Decision, Refused, Verb};

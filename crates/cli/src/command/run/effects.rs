@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use placet_domain::action::ActionStatus;
 use placet_domain::text::{marked, spelled_out};
 use placet_wire::Client;
-use placet_wire::api::{ActionDetail, ActionView, Decision, EffectList, PageQuery, RunView};
+use placet_wire::api::{ActionDetail, ActionView, Decision, PageQuery, RunView};
 use placet_wire::endpoint::{ListEffects, PerformAction, ShowAction};
 
 use super::{look, outputs};

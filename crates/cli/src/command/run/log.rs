@@ -4,7 +4,7 @@
 use placet_domain::id::RunId;
 use placet_domain::text::{lines, marked_line};
 use placet_wire::Client;
-use placet_wire::api::{LogKind, LogPiece, LogQuery, LogView, RunView};
+use placet_wire::api::{LogKind, LogPiece, LogQuery, LogView};
 use placet_wire::endpoint::{ReadRunLog, ShowRun};
 
 use crate::context::run_id;

@@ -8,7 +8,7 @@ mod pace;
 use std::time::Duration;
 
 use placet_domain::id::ProjectId;
-use placet_wire::api::{InboxQuery, RunList, RunQuery, StreamQuery, WorkerList};
+use placet_wire::api::{InboxQuery, RunQuery, StreamQuery, WorkerList};
 use placet_wire::endpoint::{ListRuns, ListWorkers, ShowInbox};
 use placet_wire::{Client, ClientError, StreamEvent};
 use tokio::sync::mpsc::{Receiver, Sender, channel};

@@ -2,7 +2,7 @@
 
 use placet_domain::text::spelled_out;
 use placet_domain::worktree::{Duties, Operation, Person, Work};
-use placet_wire::api::{DutyTable, Notice, NoticeList, NoticeQuery, WorkReport, WorktreeView};
+use placet_wire::api::{DutyTable, Notice, NoticeQuery, WorkReport, WorktreeView};
 use placet_wire::endpoint::{AssignDuties, ListNotices, RecordWork, ShowDuties};
 use placet_worktree::redact::redacted;
 

@@ -26,7 +26,7 @@ use placet_domain::id::WorktreeId;
 use placet_domain::worktree::{BranchName, Opening};
 use placet_sandbox::{Profile, Request};
 use placet_wire::Client;
-use placet_wire::api::{ProjectView, WorktreeList, WorktreeQuery, WorktreeView};
+use placet_wire::api::{ProjectView, WorktreeQuery, WorktreeView};
 use placet_wire::endpoint::{ListWorktrees, ShowWorktree};
 use placet_workspace::{Repository, Worktree};
 use placet_worktree::host::request::HostRequest;

@@ -2,7 +2,9 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
+use placet_wire::Endpoint as _;
 use placet_wire::api::Job;
+use placet_wire::endpoint::{DeleteEvidence, FetchEvidence};
 
 use super::attacks;
 use super::scene::{Hand, Scene, block_on, done_if, ended, outcome};
@@ -89,14 +91,14 @@ fn a_result_with_evidence_counts(scene: &Scene) -> String {
 fn evidence_that_is_deleted(scene: &Scene) -> String {
     let (hand, job) = begun(scene);
     let digest = hand.keep(&job, scene.canary.as_bytes());
-    scene.raw("w1", "DELETE", &format!("/api/v1/projects/{}/evidence/{digest}", job.project), "")
+    scene.raw("w1", "DELETE", &DeleteEvidence { project: job.project, digest }.path(), "")
 }
 
 fn evidence_stays(scene: &Scene) -> String {
     let detail = scene.world.json("ada", &["show", &scene.newest()]);
     let digest = Digest::of(scene.canary.as_bytes());
-    let path = format!("/api/v1/projects/{}/evidence/{digest}", detail["project"].as_str().unwrap());
-    let bytes = block_on(scene.world.client("ada").get_bytes(&path)).unwrap();
+    let project = detail["project"].as_str().unwrap().parse().unwrap();
+    let bytes = block_on(scene.world.client("ada").get_bytes(FetchEvidence { project, digest })).unwrap();
     done_if(bytes == scene.canary.as_bytes(), || format!("{bytes:?}"))
 }
 

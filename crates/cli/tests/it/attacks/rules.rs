@@ -1,5 +1,8 @@
 //! Attempts to change what is judged by: policy, tools, scopes, profiles, duties, from outside and from inside a cage.
 
+use crate::support::AnyGet;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateRun, ShowPolicy};
 use serde_json::{Value, json};
 
 use super::attacks;
@@ -24,7 +27,7 @@ attacks! { "governance";
 }
 
 fn policy_version(scene: &Scene) -> String {
-    let policy: Value = block_on(scene.world.client("ada").get("/api/v1/policy")).unwrap();
+    let policy: Value = block_on(scene.world.client("ada").get(AnyGet(ShowPolicy {}.path()))).unwrap();
     policy["version"].as_str().unwrap().to_owned()
 }
 
@@ -33,7 +36,7 @@ fn policy_by_request(scene: &Scene) -> String {
     let body = r#"{"files":{"code.cedar":"permit(principal, action, resource);"}}"#;
     let told: Vec<String> = ["PUT", "POST", "PATCH", "DELETE"]
         .iter()
-        .flat_map(|method| ["tom", "admin"].map(|name| scene.raw(name, method, "/api/v1/policy", body)))
+        .flat_map(|method| ["tom", "admin"].map(|name| scene.raw(name, method, &ShowPolicy {}.path(), body)))
         .collect();
     let same = policy_version(scene) == before;
     if same && told.iter().all(|told| told.starts_with("405")) { told[0].clone() } else { format!("{told:?}") }
@@ -73,7 +76,7 @@ fn a_changed_policy_file_counts_after_a_restart(_: &Scene) -> String {
     let mut world = crate::support::World::set_up();
     world.serve();
     let version = |world: &crate::support::World| {
-        let policy: Value = block_on(world.client("admin").get("/api/v1/policy")).unwrap();
+        let policy: Value = block_on(world.client("admin").get(AnyGet(ShowPolicy {}.path()))).unwrap();
         policy["version"].as_str().unwrap().to_owned()
     };
     let before = version(&world);
@@ -124,11 +127,11 @@ fn new_run(scene: &Scene) -> Value {
 }
 
 fn run_by_its_agent(scene: &Scene) -> String {
-    scene.post("tom", "/api/v1/runs", &new_run(scene))
+    scene.post("tom", &CreateRun {}.path(), &new_run(scene))
 }
 
 fn an_operator_makes_a_run(scene: &Scene) -> String {
-    scene.post("admin", "/api/v1/runs", &new_run(scene))
+    scene.post("admin", &CreateRun {}.path(), &new_run(scene))
 }
 
 fn output_out_of_scope(scene: &Scene) -> String {

@@ -13,11 +13,14 @@ use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item, Manifest, Usage};
 use placet_domain::time::Timestamp;
-use placet_wire::api::{IdentityView, Job, KeptBlob, Redemption, RedemptionView};
+use placet_wire::Endpoint as _;
+use placet_wire::api::{IdentityView, Job, JobReport, KeptBlob, LeaseRequest, Redemption};
+use placet_wire::endpoint::{CompleteJob, LeaseJob, RedeemPermit, SendHeartbeat, ShowCaller, StoreEvidence};
 use placet_wire::{Client, ClientError};
 use serde_json::{Value, json};
 
 use super::Ground;
+use crate::support::{AnyPost, AnyPostIf};
 use crate::support::{Process, Said, World, clean};
 
 /// The port of the door in the agent's cage.
@@ -181,12 +184,12 @@ impl Scene {
 
     /// Somebody asks the API for something, with a body of their choosing.
     pub(super) fn post(&self, name: &str, path: &str, body: &Value) -> String {
-        outcome(block_on(self.world.client(name).post::<Value>(path, body)))
+        outcome(block_on(self.world.client(name).post(AnyPost(path.to_owned()), body)))
     }
 
     /// The same with what was seen.
     pub(super) fn post_if(&self, name: &str, path: &str, seen: &str, body: &Value) -> String {
-        outcome(block_on(self.world.client(name).post_if::<Value>(path, seen, body)))
+        outcome(block_on(self.world.client(name).post_if(AnyPostIf(path.to_owned()), seen, body)))
     }
 
     /// A request exactly as it is written; the status and the word for machines.
@@ -248,14 +251,14 @@ pub(super) struct Hand {
 impl Hand {
     pub(super) fn of(scene: &Scene, name: &str) -> Self {
         let client = scene.world.client(name);
-        let me = block_on(client.get("/api/v1/whoami")).unwrap();
+        let me = block_on(client.get(ShowCaller {})).unwrap();
         Self { client, me }
     }
 
     #[track_caller]
     pub(super) fn lease(&self) -> Job {
-        let asked = json!({ "wait_ms": 20_000 });
-        block_on(self.client.post_maybe("/api/v1/leases", &uuid::Uuid::now_v7().simple().to_string(), &asked))
+        let asked = LeaseRequest { wait_ms: 20_000 };
+        block_on(self.client.post_maybe(LeaseJob {}, &uuid::Uuid::now_v7().simple().to_string(), &asked))
             .unwrap()
             .expect("something was approved")
     }
@@ -265,14 +268,13 @@ impl Hand {
     }
 
     pub(super) fn redeem_with(&self, job: &Job, permit: &str) -> String {
-        let path = format!("/api/v1/jobs/{}/redeem", job.action);
         let body = Redemption { permit: permit.to_owned() };
-        outcome(block_on(self.client.post::<RedemptionView>(&path, &body)))
+        outcome(block_on(self.client.post(RedeemPermit { action: job.action }, &body)))
     }
 
     pub(super) fn beat(&self, job: &Job) -> String {
-        let path = format!("/api/v1/jobs/{}/heartbeat", job.action);
-        outcome(block_on(self.client.post::<Value>(&path, &json!({ "attempt": job.attempt }))))
+        let report = JobReport { attempt: job.attempt };
+        outcome(block_on(self.client.post(SendHeartbeat { action: job.action }, &report)))
     }
 
     /// Stores bytes as evidence, under the name the ledger will know them by.
@@ -283,8 +285,7 @@ impl Hand {
     }
 
     pub(super) async fn keep_as(&self, job: &Job, digest: Digest, bytes: &[u8]) -> Result<KeptBlob, ClientError> {
-        let path = format!("/api/v1/projects/{}/evidence/{digest}", job.project);
-        self.client.put_bytes(&path, Bytes::copy_from_slice(bytes)).await
+        self.client.put_bytes(StoreEvidence { project: job.project, digest }, Bytes::copy_from_slice(bytes)).await
     }
 
     /// A result with one piece of evidence of this name.
@@ -311,8 +312,8 @@ impl Hand {
     }
 
     pub(super) fn complete_as(&self, action: &str, body: &Value) -> String {
-        let path = format!("/api/v1/jobs/{action}/complete");
-        match block_on(self.client.post::<Value>(&path, body)) {
+        let path = CompleteJob { action: action.parse().unwrap() }.path();
+        match block_on(self.client.post(AnyPost(path), body)) {
             Ok(view) if view["quarantined"] == true => "quarantined".to_owned(),
             answer => outcome(answer),
         }

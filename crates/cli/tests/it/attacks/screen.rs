@@ -1,5 +1,8 @@
 //! What an agent, a program or a worker writes, on the screen of whoever decides.
 
+use crate::support::AnyGet;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::ShowAction;
 use serde_json::json;
 
 use super::attacks;
@@ -220,6 +223,6 @@ fn one_value_for_one_key(scene: &Scene) -> String {
     let path = format!("/api/v1/runs/{}/actions", scene.run);
     let told = scene.raw("tom", "POST", &path, r#"{"tool":"sh","arguments":["ls"]}"#);
     let shown =
-        block_on(scene.world.client("ada").get::<serde_json::Value>(&format!("/api/v1/actions/{}", scene.newest())));
+        block_on(scene.world.client("ada").get(AnyGet(ShowAction { action: scene.newest().parse().unwrap() }.path())));
     done_if(told == super::DONE && shown.unwrap()["spec"]["argv"][2] == json!("ls"), || told)
 }

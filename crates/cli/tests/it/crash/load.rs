@@ -10,9 +10,13 @@ use std::time::Duration;
 use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item, Manifest, Usage};
-use placet_domain::id::IdentityId;
+use placet_domain::id::{IdentityId, RunId};
+use placet_domain::proposal::Proposal;
 use placet_domain::time::Timestamp;
-use placet_wire::api::{ActionView, Completion, CompletionView, Decision, Job, KeptBlob, Redemption, RedemptionView};
+use placet_wire::api::{ActionView, Completion, Decision, Job, LeaseRequest, Redemption};
+use placet_wire::endpoint::{
+    ApproveAction, CompleteJob, LeaseJob, ProposeAction, RedeemPermit, ShowAction, ShowCaller, StoreEvidence,
+};
 use placet_wire::{Client, ClientError};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -25,7 +29,7 @@ const PROPOSERS: usize = 2;
 const WORKERS: usize = 2;
 
 pub(super) struct Load {
-    runs: Vec<String>,
+    runs: Vec<RunId>,
     reviewer: Client,
     workers: Vec<Client>,
     stop: Arc<AtomicBool>,
@@ -42,11 +46,11 @@ impl Load {
         for number in 1..WORKERS {
             world.cli(&["identity", "add", &format!("w{}", number + 1), "--role", "worker"]).ok();
         }
-        let mut runs = vec![first];
+        let mut runs = vec![first.parse().unwrap()];
         for number in 1..PROPOSERS {
             let run = world.run_of(&format!("tom{number}"));
             world.by(&format!("tom{number}"), &["action", "propose", &run, "cat"]).ok();
-            runs.push(run);
+            runs.push(run.parse().unwrap());
         }
         let stop = Arc::new(AtomicBool::new(false));
         let workers: Vec<Client> = (1..=WORKERS).map(|number| world.client(&format!("w{number}"))).collect();
@@ -68,7 +72,7 @@ impl Load {
         }
     }
 
-    pub(super) fn runs(&self) -> &[String] {
+    pub(super) fn runs(&self) -> &[RunId] {
         &self.runs
     }
 
@@ -115,7 +119,7 @@ async fn answered<T, F: Future<Output = Result<T, ClientError>>>(
 struct Proposer {
     agent: Client,
     reviewer: Client,
-    run: String,
+    run: RunId,
     books: Arc<Mutex<Books>>,
 }
 
@@ -131,24 +135,24 @@ impl Proposer {
     }
 
     async fn propose(&self, number: u64) -> ActionView {
-        let (path, key) = (format!("/api/v1/runs/{}/actions", self.run), format!("propose-{number}"));
+        let (run, key) = (self.run, format!("propose-{number}"));
         let body =
             serde_json::json!({ "tool": "sh", "arguments": [format!("echo {number}")], "justification": "load" });
+        let body: Proposal = serde_json::from_value(body).unwrap();
         let view: ActionView =
-            answered(|| self.agent.post_once(&path, &key, &body)).await.expect("a proposal is taken");
+            answered(|| self.agent.post_once(ProposeAction { run }, &key, &body)).await.expect("a proposal is taken");
         self.books.lock().unwrap().of(view.id);
         view
     }
 
     async fn approve(&self, id: placet_domain::id::ActionId) {
-        let action = format!("/api/v1/actions/{id}");
-        let seen: ActionView = answered(|| self.reviewer.get(&action)).await.expect("it is there");
-        let (path, seen, yes) = (format!("{action}/approve"), seen.review.to_string(), Decision::default());
-        let answer = answered(|| self.reviewer.post_if::<ActionView>(&path, &seen, &yes)).await;
+        let look = || self.reviewer.get(ShowAction { action: id });
+        let (seen, yes) = (answered(look).await.expect("it is there").action.review, Decision::default());
+        let answer = answered(|| self.reviewer.post_if(ApproveAction { action: id }, seen, &yes)).await;
         let view = match answer {
             Ok(view) => view,
             // The first answer was lost: then it must stand as approved now.
-            Err(_) => answered(|| self.reviewer.get(&action)).await.expect("it is there"),
+            Err(_) => answered(look).await.expect("it is there").action,
         };
         assert_ne!(view.status, ActionStatus::PendingApproval, "an approval was neither taken nor refused");
         self.books.lock().unwrap().of(id).approved = true;
@@ -164,14 +168,10 @@ struct Worker {
 impl Worker {
     async fn go(self, stop: Arc<AtomicBool>) {
         let me: placet_wire::api::IdentityView =
-            answered(|| self.client.get("/api/v1/whoami")).await.expect("it is known");
+            answered(|| self.client.get(ShowCaller {})).await.expect("it is known");
         while !stop.load(Ordering::Relaxed) {
-            let request = serde_json::json!({ "wait_ms": 100 });
-            match self
-                .client
-                .post_maybe::<Job>("/api/v1/leases", &uuid::Uuid::now_v7().simple().to_string(), &request)
-                .await
-            {
+            let request = LeaseRequest { wait_ms: 100 };
+            match self.client.post_maybe(LeaseJob {}, &uuid::Uuid::now_v7().simple().to_string(), &request).await {
                 Ok(Some(job)) => self.work(job, me.id).await,
                 Ok(None) => {}
                 // If a job was given in an answer that was lost, its lease lapses and it is given again.
@@ -183,8 +183,8 @@ impl Worker {
     async fn work(&self, job: Job, me: IdentityId) {
         let key = uuid::Uuid::now_v7().simple().to_string();
         let body = Redemption { permit: job.permit.clone() };
-        let path = format!("/api/v1/jobs/{}/redeem", job.action);
-        let Ok(redeemed) = answered(|| self.client.post_once::<RedemptionView>(&path, &key, &body)).await else {
+        let redeem = || self.client.post_once(RedeemPermit { action: job.action }, &key, &body);
+        let Ok(redeemed) = answered(redeem).await else {
             return;
         };
         {
@@ -198,8 +198,10 @@ impl Worker {
     async fn complete(&self, job: &Job, me: IdentityId) {
         let output = bytes::Bytes::from(format!("output of {}\n", job.action));
         let digest = Digest::of(&output);
-        let kept = format!("/api/v1/projects/{}/evidence/{digest}", job.project);
-        answered(|| self.client.put_bytes::<KeptBlob>(&kept, output.clone())).await.expect("evidence is taken");
+        let project = job.project;
+        answered(|| self.client.put_bytes(StoreEvidence { project, digest }, output.clone()))
+            .await
+            .expect("evidence is taken");
         let manifest = Manifest {
             v: 1,
             action: job.action,
@@ -214,10 +216,9 @@ impl Worker {
             items: vec![Item { name: "stdout".into(), digest, size_bytes: output.len() as u64 }],
             not_taken: Vec::new(),
         };
-        let (path, key) =
-            (format!("/api/v1/jobs/{}/complete", job.action), format!("complete-{}-{}", job.action, job.attempt));
+        let key = format!("complete-{}-{}", job.action, job.attempt);
         let body = Completion { manifest };
-        let answer = answered(|| self.client.post_once::<CompletionView>(&path, &key, &body)).await;
+        let answer = answered(|| self.client.post_once(CompleteJob { action: job.action }, &key, &body)).await;
         let Ok(view) = answer else { return };
         if !view.quarantined {
             self.books.lock().unwrap().of(job.action).completed = Some(view.evidence);

@@ -1,8 +1,12 @@
 //! What programs say while they work is seen before they end: by the command line, by the API and on the pages, and never by a secret.
 
+use placet_wire::Endpoint as _;
+use placet_wire::api::LogQuery;
+use placet_wire::endpoint::ReadActionLog;
 use serde_json::Value;
 
 use super::{PATIENCE, Scene};
+use crate::support::AnyGet;
 use crate::support::{Process, eventually};
 
 /// Says something, has something done that says something, and goes on when that was done.
@@ -32,7 +36,7 @@ fn action(scene: &Scene, run: &str) -> Value {
 /// What the API says of it.
 fn api(scene: &Scene, path: &str) -> Value {
     let client = scene.world.client("ada");
-    tokio::runtime::Runtime::new().unwrap().block_on(client.get(path)).unwrap()
+    tokio::runtime::Runtime::new().unwrap().block_on(client.get(AnyGet(path.to_owned()))).unwrap()
 }
 
 #[test]
@@ -50,7 +54,7 @@ fn c16_what_a_hosted_agent_and_its_action_say_is_seen_before_they_end() {
 
     scene.approve_action(&run);
     let id = action(&scene, &run)["id"].as_str().unwrap().to_owned();
-    let path = format!("/api/v1/actions/{id}/log");
+    let path = ReadActionLog { action: id.parse().unwrap(), query: LogQuery::default() }.target();
     eventually("the action's words are seen", PATIENCE, || api(&scene, &path).to_string().contains("first"));
     assert_eq!(action(&scene, &run)["status"], "EXECUTING");
     follows.line(PATIENCE, |line| line.contains("the action SUCCEEDED"));

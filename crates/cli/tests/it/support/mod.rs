@@ -1,5 +1,6 @@
 //! What the scenarios share: the binary, its processes, and a world with a control plane and people in it.
 
+mod any;
 pub(crate) mod between;
 pub(crate) mod books;
 pub(crate) mod process;
@@ -15,6 +16,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+pub(crate) use any::{AnyGet, AnyPost, AnyPostIf};
 pub(crate) use between::{Between, Mishap};
 pub(crate) use process::Process;
 use random::Random;

@@ -1,6 +1,7 @@
 //! ATTENTION over HTTP: who should look at a question, and who set it aside. Whoever decides, decides as before.
 
 use placet_wire::api;
+use placet_wire::endpoint::FollowRun;
 use serde_json::{Value, json};
 
 use crate::moves::scan;
@@ -109,8 +110,7 @@ async fn r7_an_agent_is_not_told_who_looks_at_what() {
     }
     agent.get("/api/v1/inbox").await.problem(403, "role");
     agent.get(&format!("/api/v1/actions/{}/card", action.id)).await.problem(403, "role");
-    let path = format!("/api/v1/runs/{}/stream", app.team.run);
-    let mut stream = agent.client().follow(&path, None).await.unwrap();
+    let mut stream = agent.client().follow(FollowRun { run: app.team.run }, None).await.unwrap();
     loop {
         let event = tokio::time::timeout(PATIENCE, stream.next()).await.unwrap().unwrap();
         assert!(!event.data.contains("secret between") && !event.data.contains("assigned"), "{event:?}");

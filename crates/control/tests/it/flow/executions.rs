@@ -5,7 +5,7 @@ use placet_wire::api;
 use serde_json::{Value, json};
 
 use crate::moves::reading;
-use crate::person::Answer;
+use crate::person::{Answer, StreamAt};
 use crate::scenario::Scenario;
 
 const EXECUTIONS: &str = "/api/v1/autonomous/executions";
@@ -94,7 +94,7 @@ async fn c13_one_resource_answers_under_both_names_from_approval_to_export() {
     assert_eq!(trails[0], trails[1]);
     let listed: api::RunList = team.reviewer.get(EXECUTIONS).await.is(200).json();
     assert!(listed.runs.iter().any(|run| run.id == made.execution_id && run.products.is_none()), "lists are short");
-    let mut stream = team.reviewer.client().follow(&format!("{execution}/stream"), None).await.unwrap();
+    let mut stream = team.reviewer.client().follow(StreamAt(format!("{execution}/stream")), None).await.unwrap();
     assert_eq!(stream.next().await.unwrap().event, "created");
     app.assert_sound().await;
 }

@@ -2,6 +2,7 @@
 
 use placet_domain::digest::Digest;
 use placet_wire::api;
+use placet_wire::endpoint::FollowRun;
 use serde_json::{Value, json};
 
 use super::policy_change::STRICTER;
@@ -225,8 +226,7 @@ async fn b4_an_agent_that_follows_its_run_is_not_told_of_orders() {
     ordered(&app, 9).await;
     let last = app.kinds_from(0).await.iter().rposition(|kind| kind == "run.order_given").unwrap() as u64;
     for (person, is_told) in [(&reviewer, true), (&agent, false)] {
-        let path = format!("/api/v1/runs/{}/stream", app.team.run);
-        let mut stream = person.client().follow(&path, None).await.unwrap();
+        let mut stream = person.client().follow(FollowRun { run: app.team.run }, None).await.unwrap();
         let mut told = String::new();
         loop {
             let event = tokio::time::timeout(PATIENCE, stream.next()).await.expect("an event").expect("it goes on");

@@ -1,10 +1,13 @@
 //! People who bring one planned run to its end, whatever happens to the control plane meanwhile: they look where it stands, decide, and
 //! look again. What they were told is done goes into a book.
 
+use crate::support::{AnyGet, AnyPost, AnyPostIf};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{PlanExecution, ShowRun};
 use placet_wire::{Client, ClientError};
 use serde_json::{Value, json};
 
@@ -37,7 +40,7 @@ impl People {
         let intent = json!({ "goal": "write the report", "mode": "CHECKPOINT", "agent": "writer", "steps": steps });
         let asked = json!({ "project": project, "intent": intent, "scope": "all" });
         let made: Value = loop {
-            match self.admin.post_once("/api/v1/autonomous/executions", "the-report", &asked).await {
+            match self.admin.post_once(AnyPost(PlanExecution {}.path()), "the-report", &asked).await {
                 Ok(made) => break made,
                 Err(error) => self.is_away(&error).await,
             }
@@ -52,7 +55,7 @@ impl People {
         let (mut last, mut since) = (Value::Null, Instant::now());
         loop {
             assert!(goes_on(), "something was not as it must be after a crash");
-            if let Ok(run) = self.ada.get::<Value>(&self.path("")).await {
+            if let Ok(run) = self.ada.get(AnyGet(self.path(""))).await {
                 if run["status"] == "COMPLETED" && run["destroyed"] == true {
                     return;
                 }
@@ -68,7 +71,7 @@ impl People {
 
     /// Does what is to be done now, if anything; returns what was seen.
     async fn turn_to(&mut self, run: &Value) -> Value {
-        let actions = self.ada.get::<Value>(&self.path("/actions")).await.unwrap_or_default()["actions"].clone();
+        let actions = self.ada.get(AnyGet(self.path("/actions"))).await.unwrap_or_default()["actions"].clone();
         let review = run["review"].as_str().unwrap_or_default().to_owned();
         match run["status"].as_str().unwrap() {
             "PENDING_APPROVAL" => self.decides("run.plan_approved", &self.path("/approve"), &review, json!({})).await,
@@ -100,7 +103,7 @@ impl People {
     }
 
     async fn passes(&self, number: u64) {
-        let Ok(seen) = self.ada.get::<Value>(&self.path("/checkpoint")).await else { return };
+        let Ok(seen) = self.ada.get(AnyGet(self.path("/checkpoint"))).await else { return };
         let path = self.path(&format!("/checkpoints/{number}/approve"));
         self.decides("run.checkpoint_passed", &path, seen["review"].as_str().unwrap_or_default(), json!({})).await;
     }
@@ -124,7 +127,7 @@ impl People {
     }
 
     async fn decides(&self, what: &'static str, path: &str, seen: &str, body: Value) {
-        if self.ada.post_if::<Value>(path, seen, &body).await.is_ok() {
+        if self.ada.post_if(AnyPostIf(path.to_owned()), seen, &body).await.is_ok() {
             self.note(what);
         }
     }
@@ -132,7 +135,7 @@ impl People {
     /// What needs no look at something that may have changed meanwhile. Started by whoever made it, decided by a reviewer.
     async fn does(&self, what: &'static str, path: &str, body: Value) {
         let who = if what == "run.started" { &self.admin } else { &self.ada };
-        if who.post::<Value>(path, &body).await.is_ok() {
+        if who.post(AnyPost(path.to_owned()), &body).await.is_ok() {
             self.note(what);
         }
     }
@@ -143,7 +146,7 @@ impl People {
     }
 
     fn path(&self, rest: &str) -> String {
-        format!("/api/v1/runs/{}{rest}", self.run)
+        ShowRun { run: self.run.parse().unwrap() }.path() + rest
     }
 
     fn note(&self, what: &'static str) {
