@@ -4,7 +4,9 @@ use maud::{Markup, html};
 use placet_domain::id::ActionId;
 use placet_domain::run::GateKind;
 use placet_domain::text::spelled_out;
+use placet_wire::Endpoint as _;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
+use placet_wire::endpoint::FetchEvidence;
 
 use crate::files::{self, FileShown};
 use crate::forms::{Form, field, reason};
@@ -185,7 +187,8 @@ fn pictures(lang: Lang, pieces: &[PieceView]) -> Markup {
 
 /// Where a browser finds the bytes: the same as the API names, below the pages' own door.
 fn here(piece: &PieceView) -> String {
-    let rest = piece.link.strip_prefix("/api/v1/projects/").unwrap_or(&piece.link);
+    let (before, _) = FetchEvidence::PATH.split_once('{').unwrap_or_default();
+    let rest = piece.link.strip_prefix(before).unwrap_or(&piece.link);
     format!("/evidence/{}", rest.replace("/evidence/", "/"))
 }
 

@@ -162,3 +162,37 @@ fn unsafe_code_lives_in_the_sandbox_alone() {
         assert!(!uses || in_sandbox || path.ends_with("tests/it/house.rs"), "{} uses unsafe code", path.display());
     }
 }
+
+/// Places in product code that may spell a path of the API, each with how many lines do and why.
+const SPELLED_PATHS: &[(&str, usize, &str)] = &[
+    ("cli/src/command/ledger/mod.rs", 1, "help text"),
+    ("control/src/http/pages/data.rs", 21, "a table of pages, and its test"),
+    ("control/src/http/pages/guard.rs", 1, "a hint to people"),
+];
+
+/// Lines of tests that spell a path of the API: attacks on raw HTTP need them. The number only goes down.
+const MOST_PATHS_IN_TESTS: usize = 690;
+
+/// Counts the lines outside comments that spell a path of the API.
+fn spelled_paths(text: &str) -> usize {
+    text.lines().filter(|line| line.contains("/api/v1") && !line.trim_start().starts_with("//")).count()
+}
+
+#[test]
+fn paths_of_the_api_stand_in_wire_alone() {
+    let crates = root().join("crates");
+    let mut found = BTreeMap::new();
+    let mut in_tests = 0;
+    for (path, text) in all_sources() {
+        let place = path.strip_prefix(&crates).unwrap().to_string_lossy().into_owned();
+        match (spelled_paths(&text), place.split('/').nth(1)) {
+            (0, _) => {}
+            (lines, Some("src")) if !place.starts_with("wire/") => drop(found.insert(place, lines)),
+            (_, Some("src")) => {}
+            (lines, _) => in_tests += lines,
+        }
+    }
+    let reviewed = SPELLED_PATHS.iter().map(|(place, lines, _)| ((*place).to_owned(), *lines)).collect();
+    assert_eq!(found, reviewed, "call an endpoint of `placet_wire::endpoint` instead");
+    assert!(in_tests <= MOST_PATHS_IN_TESTS, "{in_tests} lines of tests spell a path of the API");
+}

@@ -8,6 +8,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Router};
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CheckHealth, ShowApiDocument};
 use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -75,7 +77,8 @@ fn of_routes(app: App) -> Router {
 }
 
 async fn unknown_route(State(app): State<App>, request: Request) -> Response {
-    let unknown = problem(StatusCode::NOT_FOUND, "unknown_route", "no such route; /api/v1/openapi.json lists them");
+    let detail = format!("no such route; {} lists them", ShowApiDocument::PATH);
+    let unknown = problem(StatusCode::NOT_FOUND, "unknown_route", &detail);
     unanswered(&app, request, unknown).await
 }
 
@@ -110,7 +113,7 @@ async fn bounded(
     next: Next,
 ) -> Response {
     // Busy is not dead: a supervisor that asks must not end a process that only has much to do.
-    if request.uri().path() == "/health" {
+    if request.uri().path() == CheckHealth::PATH {
         return next.run(request).await;
     }
     let Ok(_permit) = bounds.in_flight.try_acquire() else {

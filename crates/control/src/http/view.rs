@@ -13,7 +13,9 @@ use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
 use placet_store::Listed;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::FetchEvidence;
 
 use crate::flow::{self, Look, Piece};
 
@@ -178,7 +180,7 @@ fn longer(lists: &[(&str, bool)]) -> Vec<String> {
 
 fn piece(project: ProjectId, piece: Piece) -> api::PieceView {
     let Item { digest, size_bytes, .. } = piece.item;
-    let link = format!("/api/v1/projects/{project}/evidence/{digest}");
+    let link = FetchEvidence { project, digest }.path();
     api::PieceView { action: piece.action, path: piece.path, digest, size_bytes, link }
 }
 
