@@ -65,7 +65,7 @@ pub(super) async fn preview(
     caller: Caller,
     Query(query): Query<api::PreviewQuery>,
 ) -> Result<Json<api::RollbackPreview>, Failure> {
-    let (id, wait) = (id, Duration::from_millis(query.wait_ms));
+    let wait = Duration::from_millis(query.wait_ms);
     let report = flow::preview(&app, &caller, id, number, wait).await?;
     let no_answer = |code, why: &str| Failure::new(StatusCode::SERVICE_UNAVAILABLE, code, why);
     let report = report.ok_or_else(|| no_answer("no_answer", "its host has not answered yet; ask again"))?;

@@ -37,7 +37,7 @@ pub(super) async fn of_run(
     caller: Caller,
     Query(api::LogQuery { after, wait_ms }): Query<api::LogQuery>,
 ) -> Result<Json<api::LogView>, Failure> {
-    let (id, wait) = (id, Duration::from_millis(wait_ms));
+    let wait = Duration::from_millis(wait_ms);
     Ok(Json(flow::log_of_run(&app, &caller, id, after, wait).await?))
 }
 
@@ -47,6 +47,6 @@ pub(super) async fn of_action(
     caller: Caller,
     Query(api::LogQuery { after, wait_ms }): Query<api::LogQuery>,
 ) -> Result<Json<api::LogView>, Failure> {
-    let (id, wait) = (id, Duration::from_millis(wait_ms));
+    let wait = Duration::from_millis(wait_ms);
     Ok(Json(flow::log_of_action(&app, &caller, id, after, wait).await?))
 }

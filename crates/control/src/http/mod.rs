@@ -45,18 +45,16 @@ pub(crate) use pages::{Looks, Marks, Names, News, Passwords, Questions, spread_n
 pub use placet_wire::api_document;
 pub(crate) use router::router;
 
-use placet_wire::endpoint::{DECIDERS, PEOPLE};
+use pair::pair;
+use placet_domain::organisation::Organisation;
+use placet_wire::api;
+use placet_wire::endpoint::{self, DECIDERS, EndpointName, PEOPLE};
+use route::Route;
 
 /// Converts the organisation, including its budget, for responses.
 pub(crate) fn organisation_view(organisation: Organisation) -> api::OrganisationView {
     view::organisation(organisation)
 }
-
-use pair::pair;
-use placet_domain::organisation::Organisation;
-use placet_wire::api;
-use placet_wire::endpoint::{self, EndpointName};
-use route::Route;
 
 /// Every route of the API, under each of its paths.
 pub(crate) fn routes() -> Vec<Route> {

@@ -54,6 +54,9 @@ pub trait Endpoint {
     }
 }
 
+/// Lists the parameters of a query, in the place that the function returns.
+type QueryParameters = fn(fn() -> Option<ParameterIn>) -> Vec<Parameter>;
+
 /// One row of the table as data.
 #[derive(Debug)]
 pub struct EndpointRow {
@@ -64,7 +67,7 @@ pub struct EndpointRow {
     pub access: Access,
     pub summary: &'static str,
     /// Parameters of the query.
-    pub query: Option<fn(fn() -> Option<ParameterIn>) -> Vec<Parameter>>,
+    pub query: Option<QueryParameters>,
     pub body: Option<BodyForm>,
     /// Whether `If-Match` must name what the caller saw.
     pub on_seen: bool,
