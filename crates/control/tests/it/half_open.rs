@@ -1,5 +1,7 @@
 //! Many connections that send nothing, or half a request: callers with a token still get through.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{HaltEverything, LeaseJob, ShowCaller};
 use std::time::Duration;
 
 use axum::http::Method;
@@ -41,11 +43,11 @@ async fn half_open_connections_leave_room_for_people() {
     let (operator, reviewer) = (app.another("operator", 1).await, app.another("reviewer", 1).await);
     for beginning in ["", "GET /api/v1/whoami HTTP/1.1\r\nhost: 127.0.0.1\r\nx: "] {
         let held = flood(&app, 200, beginning).await;
-        soon(reviewer.get("/api/v1/whoami")).await.is(200);
+        soon(reviewer.get(&ShowCaller {}.path())).await.is(200);
         drop(held);
     }
     let held = flood(&app, 200, "").await;
-    soon(operator.post("/api/v1/halt", &json!({ "reason": "flood" }))).await.is(200);
+    soon(operator.post(&HaltEverything {}.path(), &json!({ "reason": "flood" }))).await.is(200);
     drop(held);
 }
 
@@ -54,7 +56,7 @@ async fn flood_of_anonymous_requests_leaves_room_for_people() {
     let (app, ..) = Scenario::start_with(with_places(32)).await;
     let reviewer = app.another("reviewer", 1).await;
     let held = flood(&app, 200, "GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").await;
-    soon(reviewer.get("/api/v1/whoami")).await.is(200);
+    soon(reviewer.get(&ShowCaller {}.path())).await.is(200);
     drop(held);
 }
 
@@ -86,7 +88,7 @@ async fn slow_anonymous_bodies_leave_room_for_requests() {
     let mut first = [0; 64];
     let _ = tokio::time::timeout(Duration::from_millis(300), held[0].peek(&mut first)).await;
     for _ in 0..5 {
-        soon(reviewer.get("/api/v1/whoami")).await.is(200);
+        soon(reviewer.get(&ShowCaller {}.path())).await.is(200);
     }
     drop(held);
 }
@@ -120,7 +122,7 @@ async fn api_refuses_foreign_host_names() {
 #[tokio::test]
 async fn answers_without_content_are_documented() {
     let (app, agent, _, worker) = Scenario::start().await;
-    worker.post("/api/v1/leases", &json!({ "wait_ms": 0 })).await.is(204);
+    worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 0 })).await.is(204);
     let bytes = b"known to the caller".to_vec();
     let digest = placet_domain::digest::Digest::of(&bytes);
     let path = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);

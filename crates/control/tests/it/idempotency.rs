@@ -1,5 +1,7 @@
 //! One key, one effect, one answer: however often a request arrives, at once or after a restart.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateIdentity, CreateProject, CreateRun, LeaseJob, ProposeAction};
 use std::collections::BTreeSet;
 
 use axum::http::Method;
@@ -48,7 +50,7 @@ async fn the_same_key_for_another_request_is_refused() {
     agent.post_once(&other_path, "k", &scan()).await.any_problem();
     let other_run = app.team.start_run().await;
     let size = size + (app.size() - size);
-    agent.post_once(&format!("/api/v1/runs/{other_run}/actions"), "k", &scan()).await.problem(409, "key_reused");
+    agent.post_once(&ProposeAction { run: other_run }.path(), "k", &scan()).await.problem(409, "key_reused");
     assert_eq!(app.size(), size);
     assert_eq!(reviewer.sees(&action).await.action.status.as_str(), "PENDING_APPROVAL");
 }
@@ -99,7 +101,7 @@ async fn the_answer_is_the_first_one_even_when_much_has_happened_since() {
     let first = agent.post_once(&path, "k", &scan()).await.is(201);
     let action: api::ActionView = first.json();
     reviewer.approves(&action).await.is(200);
-    let leased = worker.post_once("/api/v1/leases", "give-me-one", &json!({})).await.is(200);
+    let leased = worker.post_once(&LeaseJob {}.path(), "give-me-one", &json!({})).await.is(200);
     let job: api::Job = leased.json();
     let redeem = format!("/api/v1/jobs/{}/redeem", job.action);
     let permit = json!({ "permit": job.permit });
@@ -111,7 +113,7 @@ async fn the_answer_is_the_first_one_even_when_much_has_happened_since() {
     app.restart().await;
     let size = app.size();
     assert_eq!(agent.post_once(&path, "k", &scan()).await.is(201).body, first.body);
-    assert_eq!(worker.post_once("/api/v1/leases", "give-me-one", &json!({})).await.is(200).body, leased.body);
+    assert_eq!(worker.post_once(&LeaseJob {}.path(), "give-me-one", &json!({})).await.is(200).body, leased.body);
     worker.post_once(&redeem, "start", &permit).await.is(200);
     assert_eq!(worker.post_once(&complete, "done", &manifest).await.is(200).body, done.body);
     assert_eq!(app.size(), size, "nothing of it happened twice");
@@ -123,12 +125,12 @@ async fn projects_scopes_and_runs_are_made_once() {
     let (app, _, _, _) = Scenario::start().await;
     let (admin, operator) = (&app.admin, &app.team.operator);
     let project = json!({ "name": "once" });
-    let first = admin.post_once("/api/v1/projects", "p", &project).await.is(201);
-    assert_eq!(admin.post_once("/api/v1/projects", "p", &project).await.is(201).body, first.body);
-    admin.post_once("/api/v1/projects", "p2", &project).await.problem(409, "exists");
+    let first = admin.post_once(&CreateProject {}.path(), "p", &project).await.is(201);
+    assert_eq!(admin.post_once(&CreateProject {}.path(), "p", &project).await.is(201).body, first.body);
+    admin.post_once(&CreateProject {}.path(), "p2", &project).await.problem(409, "exists");
     let run = json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id });
-    let first = operator.post_once("/api/v1/runs", "r", &run).await.is(201);
-    assert_eq!(operator.post_once("/api/v1/runs", "r", &run).await.is(201).body, first.body);
+    let first = operator.post_once(&CreateRun {}.path(), "r", &run).await.is(201);
+    assert_eq!(operator.post_once(&CreateRun {}.path(), "r", &run).await.is(201).body, first.body);
 }
 
 #[tokio::test]
@@ -154,7 +156,7 @@ async fn keys_are_names_and_where_they_cannot_be_kept_they_are_refused() {
     let twice = agent.request(Method::POST, &path).header("idempotency-key", "a").header("idempotency-key", "b");
     Answer::to(twice.json(&scan())).await.problem(400, "bad_header");
     let new = json!({ "name": "x", "roles": ["agent"] });
-    app.admin.post_once("/api/v1/identities", "k", &new).await.problem(422, "invalid");
+    app.admin.post_once(&CreateIdentity {}.path(), "k", &new).await.problem(422, "invalid");
     assert_eq!(app.size(), size);
     agent.post_once(&path, &"k".repeat(200), &scan()).await.is(201);
 }

@@ -1,8 +1,10 @@
 //! What a terminal decides by: the rows and cards of the pages, and news of all runs, each within somebody's reach and no further.
 
+use placet_wire::Endpoint as _;
 use placet_wire::api::StreamQuery;
 use placet_wire::api::{self, StandsFor};
 use placet_wire::endpoint::FollowRuns;
+use placet_wire::endpoint::{ListWorkers, LockScope, RevokeIdentity, ShowCard};
 use placet_wire::{EventStream, StreamEvent};
 use serde_json::json;
 
@@ -15,7 +17,7 @@ async fn inbox(person: &Person) -> api::InboxView {
 }
 
 async fn card(person: &Person, action: &api::ActionView) -> api::CardView {
-    person.get(&format!("/api/v1/actions/{}/card", action.id)).await.is(200).json()
+    person.get(&ShowCard { action: action.id }.path()).await.is(200).json()
 }
 
 /// The stream of all runs from so many of the newest events on.
@@ -54,7 +56,7 @@ async fn b4_a_card_tells_what_a_page_tells_and_who_decided_when() {
     let before = card(&reviewer, &action).await;
     assert!(before.may_decide && before.cannot.is_none() && before.approved_by.is_empty());
     assert_eq!(before.detail.action.review, action.review);
-    let by_admin: api::CardView = app.admin.get(&format!("/api/v1/actions/{}/card", action.id)).await.is(200).json();
+    let by_admin: api::CardView = app.admin.get(&ShowCard { action: action.id }.path()).await.is(200).json();
     assert!(!by_admin.may_decide && by_admin.cannot.is_some(), "who does not review is told so");
     reviewer.rejects(&action).await.is(200);
     let after = card(&reviewer, &action).await;
@@ -69,7 +71,7 @@ async fn b2_rows_cards_workers_and_news_end_at_the_wall_of_a_project() {
     let others = app.neighbours("beta").await;
     let action = agent.proposes(app.team.run, &scan()).await;
     assert_eq!(inbox(&others.reviewer).await.waiting, 0);
-    others.reviewer.get(&format!("/api/v1/actions/{}/card", action.id)).await.problem(404, "unknown");
+    others.reviewer.get(&ShowCard { action: action.id }.path()).await.problem(404, "unknown");
     let ours = format!("project={}", app.team.project);
     others.reviewer.get(&format!("/api/v1/inbox?{ours}")).await.problem(404, "unknown");
     others.reviewer.get(&format!("/api/v1/stream?{ours}")).await.problem(404, "unknown");
@@ -78,7 +80,7 @@ async fn b2_rows_cards_workers_and_news_end_at_the_wall_of_a_project() {
     let theirs = others.agent.proposes(others.run, &scan()).await;
     let event = next(&mut stream).await.unwrap();
     assert!(event.data.contains(&theirs.id.to_string()), "{event:?}");
-    let workers: api::WorkerList = reviewer.get("/api/v1/workers").await.is(200).json();
+    let workers: api::WorkerList = reviewer.get(&ListWorkers {}.path()).await.is(200).json();
     assert!(workers.workers.iter().all(|worker| worker.id != others.worker.id), "{workers:?}");
 }
 
@@ -107,7 +109,7 @@ async fn b2_of_what_belongs_to_no_run_only_that_it_happened_is_told() {
     let mut stream = reviewer.client().follow(FollowRuns { query: StreamQuery::default() }, None).await.unwrap();
     let mut named = scope();
     named["name"] = json!("secret-name");
-    app.team.operator.post(&format!("/api/v1/projects/{}/scopes", app.team.project), &named).await.is(201);
+    app.team.operator.post(&LockScope { project: app.team.project }.path(), &named).await.is(201);
     let event = next(&mut stream).await.unwrap();
     assert_eq!((event.event.as_str(), event.data.as_str()), ("other", "{}"));
 }
@@ -117,7 +119,7 @@ async fn b1_whoever_is_revoked_follows_no_more() {
     let (app, agent, _, _) = Scenario::start().await;
     let person = app.hire(json!({ "name": "eve", "roles": ["reviewer"], "projects": [app.team.project] })).await;
     let mut stream = person.client().follow(FollowRuns { query: StreamQuery::default() }, None).await.unwrap();
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", person.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: person.id }.path(), &json!({})).await.is(200);
     agent.proposes(app.team.run, &scan()).await;
     assert_eq!(next(&mut stream).await, None);
 }

@@ -1,5 +1,7 @@
 //! How much is too much, and what can be seen of it from outside.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateProject, LeaseJob, RevokeIdentity, ShowApiDocument, ShowCaller};
 use std::fs;
 use std::time::Duration;
 
@@ -35,7 +37,7 @@ pub(crate) async fn until_status(person: &Person, path: &str, status: u16) -> An
 /// Waits for work, and comes back as often as there is no place to wait.
 async fn wait_for_work(worker: Person) -> Answer {
     loop {
-        let answer = worker.post("/api/v1/leases", &json!({ "wait_ms": 30_000 })).await;
+        let answer = worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 30_000 })).await;
         if !matches!(answer.status, 429 | 503) {
             return answer;
         }
@@ -72,9 +74,9 @@ async fn nobody_can_take_all_places_and_shut_out_those_who_would_stop_them() {
     let answer = until_status(&worker, "/api/v1/whoami", 429).await;
     answer.problem(429, "too_many");
     for _ in 0..20 {
-        reviewer.get("/api/v1/whoami").await.is(200);
+        reviewer.get(&ShowCaller {}.path()).await.is(200);
     }
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", worker.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: worker.id }.path(), &json!({})).await.is(200);
     let ended = flood.join_all().await;
     ended.iter().for_each(|answer| drop(answer.problem(401, "unauthorized")));
 }
@@ -84,7 +86,7 @@ async fn r28_a_flood_of_forbidden_requests_does_not_flood_the_ledger() {
     let (app, agent, _, worker) = Scenario::start().await;
     let before = app.size();
     for _ in 0..100 {
-        agent.post("/api/v1/projects", &json!({})).await.problem(403, "role");
+        agent.post(&CreateProject {}.path(), &json!({})).await.problem(403, "role");
     }
     let noted = app.size() - before;
     assert_eq!(noted, 20, "enough to see what is going on");
@@ -116,7 +118,7 @@ async fn d13_metrics_count_by_route_and_name_nobody() {
     reviewer.approves(&action).await.is(200);
     let job = worker.leases().await.unwrap();
     worker.executes(&job).await;
-    agent.post("/api/v1/projects", &json!({})).await.problem(403, "role");
+    agent.post(&CreateProject {}.path(), &json!({})).await.problem(403, "role");
     agent.get("/api/v1/secret-path-of-mine").await.problem(404, "unknown_route");
     Answer::to(agent.request("BREW".parse::<Method>().unwrap(), "/api/v1/runs")).await.problem(405, "wrong_method");
     let metrics = app.auditor.get("/metrics").await.is(200);
@@ -164,7 +166,7 @@ async fn r34_when_there_is_no_room_changes_are_refused_and_reading_goes_on() {
     let size = app.size();
     let list: Value = reviewer.get(&path).await.is(200).json();
     assert_eq!(list["actions"].as_array().unwrap().len(), taken);
-    agent.post("/api/v1/projects", &json!({})).await.any_problem();
+    agent.post(&CreateProject {}.path(), &json!({})).await.any_problem();
     assert!(app.size() <= size + 1, "a refusal is recorded or it is not, but nothing else");
     app.assert_sound().await;
 }
@@ -180,7 +182,7 @@ async fn r34_when_the_disk_fails_it_says_that_it_is_not_ready_and_why() {
     let length = fs::metadata(&file).unwrap().len();
     fs::write(&file, vec![0xff; usize::try_from(length).unwrap()]).unwrap();
     // Nothing has to be read to record that somebody was refused at the door, so this is the first write.
-    agent.post("/api/v1/projects", &json!({})).await.problem(503, "fault");
+    agent.post(&CreateProject {}.path(), &json!({})).await.problem(503, "fault");
     let ready = Answer::to(agent.anonymous(Method::GET, "/ready")).await.problem(503, "read_only");
     assert!(ready.detail.contains("cannot be written"), "{ready:?}");
     Answer::to(agent.anonymous(Method::GET, "/health")).await.is(200);
@@ -202,5 +204,5 @@ async fn who_asks_and_never_reads_is_hung_up_on() {
         }
     };
     tokio::time::timeout(3 * PATIENCE, asks).await.expect("nobody listens any more");
-    app.admin.get("/api/v1/openapi.json").await.is(200);
+    app.admin.get(&ShowApiDocument {}.path()).await.is(200);
 }

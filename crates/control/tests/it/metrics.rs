@@ -1,5 +1,7 @@
 //! What `/metrics` tells of runs after people, an agent and a worker did something (C17).
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::CreateRun;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,7 +36,7 @@ async fn working(app: &Scenario) -> api::RunView {
         "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id, "plan": ["look", "tell"],
         "checkpoints": { "every_steps": 1 }, "budget": limits,
     });
-    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     app.pass_ms(MINUTE_MS);
     team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);

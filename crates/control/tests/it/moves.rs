@@ -5,7 +5,12 @@ use placet_domain::evidence::{Exit, Item, Manifest, Usage};
 use placet_domain::id::{RunId, WorktreeId};
 use placet_domain::proposal::Action;
 use placet_domain::time::Timestamp;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{
+    AmendAction, ApproveAction, CancelRun, CompleteJob, LeaseJob, ProposeAction, RedeemPermit, RejectAction,
+    ResolveAction, SendHeartbeat, ShowAction, StoreEvidence, WithdrawAction,
+};
 use serde_json::{Value, json};
 
 use crate::person::{Answer, Person};
@@ -76,42 +81,42 @@ pub(crate) fn worktree_of(team: &Team, agent: &str, ticket: &str) -> WorktreeId 
 /// Agents.
 impl Person {
     pub(crate) async fn proposes(&self, run: RunId, wish: &Value) -> api::ActionView {
-        self.post(&format!("/api/v1/runs/{run}/actions"), wish).await.is(201).json()
+        self.post(&ProposeAction { run }.path(), wish).await.is(201).json()
     }
 
     pub(crate) async fn withdraws(&self, action: &api::ActionView) -> Answer {
-        self.post(&format!("/api/v1/actions/{}/withdraw", action.id), &json!({ "reason": "changed my mind" })).await
+        self.post(&WithdrawAction { action: action.id }.path(), &json!({ "reason": "changed my mind" })).await
     }
 }
 
 /// Reviewers.
 impl Person {
     pub(crate) async fn approves(&self, action: &api::ActionView) -> Answer {
-        self.post_if(&format!("/api/v1/actions/{}/approve", action.id), action.review, &json!({})).await
+        self.post_if(&ApproveAction { action: action.id }.path(), action.review, &json!({})).await
     }
 
     /// Approves with changes to fields of the proposal.
     pub(crate) async fn amends(&self, action: &api::ActionView, changes: Value) -> Answer {
         let body = json!({ "changes": changes, "reason": "safer like this" });
-        self.post_if(&format!("/api/v1/actions/{}/amend", action.id), action.review, &body).await
+        self.post_if(&AmendAction { action: action.id }.path(), action.review, &body).await
     }
 
     pub(crate) async fn rejects(&self, action: &api::ActionView) -> Answer {
         let body = json!({ "reason": "not today" });
-        self.post_if(&format!("/api/v1/actions/{}/reject", action.id), action.review, &body).await
+        self.post_if(&RejectAction { action: action.id }.path(), action.review, &body).await
     }
 
     pub(crate) async fn resolves(&self, action: &api::ActionView, resolution: &str) -> Answer {
         let body = json!({ "resolution": resolution, "reason": "I looked at the machine" });
-        self.post(&format!("/api/v1/actions/{}/resolve", action.id), &body).await
+        self.post(&ResolveAction { action: action.id }.path(), &body).await
     }
 
     pub(crate) async fn sees(&self, action: &api::ActionView) -> api::ActionDetail {
-        self.get(&format!("/api/v1/actions/{}", action.id)).await.is(200).json()
+        self.get(&ShowAction { action: action.id }.path()).await.is(200).json()
     }
 
     pub(crate) async fn cancels(&self, run: RunId) -> Answer {
-        self.post(&format!("/api/v1/runs/{run}/cancel"), &json!({ "reason": "enough" })).await
+        self.post(&CancelRun { run }.path(), &json!({ "reason": "enough" })).await
     }
 }
 
@@ -119,7 +124,7 @@ impl Person {
 impl Person {
     /// Leases what is there now.
     pub(crate) async fn leases(&self) -> Option<api::Job> {
-        let answer = self.post("/api/v1/leases", &json!({})).await;
+        let answer = self.post(&LeaseJob {}.path(), &json!({})).await;
         (answer.status != 204).then(|| answer.is(200).json())
     }
 
@@ -128,17 +133,17 @@ impl Person {
     }
 
     pub(crate) async fn redeems_token(&self, job: &api::Job, permit: &str) -> Answer {
-        self.post(&format!("/api/v1/jobs/{}/redeem", job.action), &json!({ "permit": permit })).await
+        self.post(&RedeemPermit { action: job.action }.path(), &json!({ "permit": permit })).await
     }
 
     pub(crate) async fn beats(&self, job: &api::Job) -> Answer {
-        self.post(&format!("/api/v1/jobs/{}/heartbeat", job.action), &json!({ "attempt": job.attempt })).await
+        self.post(&SendHeartbeat { action: job.action }.path(), &json!({ "attempt": job.attempt })).await
     }
 
     /// Uploads what the program said, and gives the piece of evidence to name in a manifest.
     pub(crate) async fn uploads(&self, job: &api::Job, name: &str, bytes: &'static [u8]) -> Item {
         let digest = Digest::of(bytes);
-        self.put(&format!("/api/v1/projects/{}/evidence/{digest}", job.project), bytes).await.is(201);
+        self.put(&StoreEvidence { project: job.project, digest }.path(), bytes).await.is(201);
         Item { name: name.to_owned(), digest, size_bytes: bytes.len() as u64 }
     }
 
@@ -160,7 +165,7 @@ impl Person {
     }
 
     pub(crate) async fn reports(&self, job: &api::Job, manifest: &Manifest) -> Answer {
-        self.post(&format!("/api/v1/jobs/{}/complete", job.action), &json!({ "manifest": manifest })).await
+        self.post(&CompleteJob { action: job.action }.path(), &json!({ "manifest": manifest })).await
     }
 
     /// The whole of a job: redeem, upload, report.

@@ -1,5 +1,7 @@
 //! Many at once: exactly one wins, and the ledger says who.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::ShowCaller;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -214,7 +216,7 @@ async fn t8_a_revoked_token_is_dead_the_moment_the_revocation_is_answered() {
         let hammer = join_all((0..16).map(|_| victim.get("/api/v1/whoami")));
         let (revoked, _) = join(app.admin.post(&path, &json!({})), hammer).await;
         revoked.is(200);
-        victim.get("/api/v1/whoami").await.problem(401, "unauthorized");
+        victim.get(&ShowCaller {}.path()).await.problem(401, "unauthorized");
     }
 }
 
@@ -240,13 +242,13 @@ async fn t8_who_is_revoked_by_somebody_who_hangs_up_is_revoked_all_the_same() {
     let mut arrived = 0;
     for number in 0..60 {
         let victim = app.another("reviewer", number).await;
-        victim.get("/api/v1/whoami").await.is(200);
+        victim.get(&ShowCaller {}.path()).await.is(200);
         let before = app.size();
         revoke_and_hang_up(&app, &victim, number).await;
         // Either the server noticed the end before it had decided anything, or the revocation holds.
         let recorded = tokio::time::timeout(Duration::from_millis(30), app.until(before, "identity.revoked")).await;
         if recorded.is_ok() {
-            let dead = async { while victim.get("/api/v1/whoami").await.status != 401 {} };
+            let dead = async { while victim.get(&ShowCaller {}.path()).await.status != 401 {} };
             tokio::time::timeout(PATIENCE, dead).await.expect("the revoked token stops working");
             arrived += 1;
         }

@@ -1,6 +1,8 @@
 //! Who may call what: every route with every role, with no token, an unknown one and a revoked one, called for real and
 //! compared with a page that people review. `UPDATE_EXPECT=1` writes the page anew.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{ReplaceToken, RevokeIdentity, ShowCaller};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -127,7 +129,7 @@ async fn b1_every_route_asks_every_caller_for_their_role() {
     let of_role = token_of_each_role(&app).await;
     let mut tokens: Vec<Option<String>> = Role::ALL.iter().map(|role| of_role.get(role.as_str()).cloned()).collect();
     let revoked = app.another("reviewer", 9).await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", revoked.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: revoked.id }.path(), &json!({})).await.is(200);
     tokens.extend([None, Some("plc_unknown".to_owned()), Some(revoked.token)]);
     let mut rows = Vec::new();
     for (method, path, _) in route_table() {
@@ -155,7 +157,7 @@ async fn r28_tokens_that_are_almost_right_are_wrong() {
         "x".repeat(10_000),
     ];
     for token in &mangled {
-        agent.holding(token).get("/api/v1/whoami").await.problem(401, "unauthorized");
+        agent.holding(token).get(&ShowCaller {}.path()).await.problem(401, "unauthorized");
     }
     for value in
         [format!("Basic {token}"), token.clone(), format!("Bearer\t{token}"), "Bearer ".to_owned(), String::new()]
@@ -168,21 +170,20 @@ async fn r28_tokens_that_are_almost_right_are_wrong() {
     agent.get(&format!("/api/v1/whoami?token={token}")).await.is(200);
     let twice = agent.request(Method::GET, "/api/v1/whoami").header("authorization", "Bearer other");
     crate::person::Answer::to(twice).await.problem(401, "unauthorized");
-    assert_eq!(app.admin.get("/api/v1/whoami").await.is(200).json::<Value>()["name"], "root");
+    assert_eq!(app.admin.get(&ShowCaller {}.path()).await.is(200).json::<Value>()["name"], "root");
 }
 
 #[tokio::test]
 async fn r28_a_replaced_token_stops_working_and_its_successor_works() {
     let (app, agent, _, _) = Scenario::start().await;
-    agent.get("/api/v1/whoami").await.is(200);
-    let once: Value =
-        app.admin.post(&format!("/api/v1/identities/{}/token", agent.id), &json!({})).await.is(200).json();
-    agent.get("/api/v1/whoami").await.problem(401, "unauthorized");
+    agent.get(&ShowCaller {}.path()).await.is(200);
+    let once: Value = app.admin.post(&ReplaceToken { identity: agent.id }.path(), &json!({})).await.is(200).json();
+    agent.get(&ShowCaller {}.path()).await.problem(401, "unauthorized");
     let renewed = agent.holding(once["token"].as_str().unwrap());
-    assert_eq!(renewed.get("/api/v1/whoami").await.is(200).json::<Value>()["id"], json!(agent.id));
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", agent.id), &json!({})).await.is(200);
-    renewed.get("/api/v1/whoami").await.problem(401, "unauthorized");
-    app.admin.post(&format!("/api/v1/identities/{}/token", agent.id), &json!({})).await.problem(409, "not_now");
+    assert_eq!(renewed.get(&ShowCaller {}.path()).await.is(200).json::<Value>()["id"], json!(agent.id));
+    app.admin.post(&RevokeIdentity { identity: agent.id }.path(), &json!({})).await.is(200);
+    renewed.get(&ShowCaller {}.path()).await.problem(401, "unauthorized");
+    app.admin.post(&ReplaceToken { identity: agent.id }.path(), &json!({})).await.problem(409, "not_now");
 }
 
 /// All `$ref`s of a document.

@@ -4,6 +4,8 @@
 //!
 //! Time stands still until a scenario moves it. Workers are played by HTTP calls; nothing is executed.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateIdentity, CreateProject, CreateRun, LockScope};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -347,13 +349,14 @@ async fn start(store: &Store, rules: Arc<Rules>, settings: Settings) -> Serving 
 }
 
 async fn hire(admin: &Person, place: &Place, new: Value) -> Person {
-    let once: api::TokenOnce = admin.post("/api/v1/identities", &new).await.is(201).json();
+    let once: api::TokenOnce = admin.post(&CreateIdentity {}.path(), &new).await.is(201).json();
     Person::new(once.identity.id, once.token, place.clone())
 }
 
 impl Team {
     async fn gather(admin: &Person, place: &Place, name: &str) -> Self {
-        let project: api::ProjectView = admin.post("/api/v1/projects", &json!({ "name": name })).await.is(201).json();
+        let project: api::ProjectView =
+            admin.post(&CreateProject {}.path(), &json!({ "name": name })).await.is(201).json();
         let project = project.id;
         let person = async |who: &str, role: &str| {
             let new = json!({ "name": format!("{who}-{name}"), "roles": [role], "projects": [project] });
@@ -362,7 +365,7 @@ impl Team {
         let (operator, agent) = (person("olga", "operator").await, person("ada", "agent").await);
         let (reviewer, second) = (person("rita", "reviewer").await, person("ralf", "reviewer").await);
         let worker = person("walt", "worker").await;
-        operator.post(&format!("/api/v1/projects/{project}/scopes"), &scope()).await.is(201);
+        operator.post(&LockScope { project }.path(), &scope()).await.is(201);
         let mut team = Self { project, operator, reviewer, second, agent, worker, run: no_run() };
         team.run = team.start_run().await;
         team
@@ -381,7 +384,7 @@ impl Team {
     /// A run as far as a plan brings it.
     pub(crate) async fn draft(&self, plan: Value) -> api::RunView {
         let new = json!({ "project": self.project, "goal": "survey the lab", "scope": "lab", "agent": self.agent.id, "plan": plan });
-        self.operator.post("/api/v1/runs", &new).await.is(201).json()
+        self.operator.post(&CreateRun {}.path(), &new).await.is(201).json()
     }
 }
 

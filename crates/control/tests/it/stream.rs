@@ -1,5 +1,7 @@
 //! Server-sent events: every entry of a run, in order, without gaps, to those who may see them and as long as they may.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{LeaseJob, RevokeIdentity, ShowRun};
 use std::time::Duration;
 
 use axum::http::Method;
@@ -118,7 +120,7 @@ async fn one_viewer_too_many_is_told_so_and_may_come_when_another_goes() {
     let first = follow(&reviewer, &app, None).await;
     let path = format!("/api/v1/runs/{}/stream", app.team.run);
     reviewer.get(&path).await.problem(503, "busy");
-    reviewer.get(&format!("/api/v1/runs/{}", app.team.run)).await.is(200);
+    reviewer.get(&ShowRun { run: app.team.run }.path()).await.is(200);
     drop(first);
     let again = async {
         while reviewer.request(Method::GET, &path).send().await.unwrap().status() != 200 {
@@ -136,7 +138,7 @@ async fn t8_a_viewer_who_is_revoked_sees_nothing_more() {
     agent.proposes(app.team.run, &reading()).await;
     assert_eq!(next(&mut stream).await.unwrap().event, "action_proposed");
     assert_eq!(next(&mut stream).await.unwrap().event, "action_judged");
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: reviewer.id }.path(), &json!({})).await.is(200);
     agent.proposes(app.team.run, &reading()).await;
     assert_eq!(next(&mut stream).await, None);
 }
@@ -146,7 +148,7 @@ async fn a_server_that_stops_ends_its_streams_and_does_not_wait_for_viewers() {
     let (mut app, _, reviewer, worker) = Scenario::start().await;
     let last = numbers(&app).await.last().copied();
     let mut stream = follow(&reviewer, &app, last).await;
-    let waiting = tokio::spawn(async move { worker.post("/api/v1/leases", &json!({ "wait_ms": 30_000 })).await });
+    let waiting = tokio::spawn(async move { worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 30_000 })).await });
     // The worker waits once its request is under way; until then it would only be turned away.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let stopped = tokio::time::timeout(Duration::from_secs(5), app.stop()).await;

@@ -2,7 +2,9 @@
 
 use axum::http::Method;
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{CreateRun, StoreEvidence};
 use serde_json::{Value, json};
 
 use crate::moves::{deletion, scan};
@@ -144,7 +146,7 @@ async fn b4_a_reviewer_hands_over_a_changed_file() {
     let (app, agent, reviewer, worker) = Scenario::start().await;
     let kept = async |person: &Person, bytes: &'static [u8]| {
         let digest = Digest::of(bytes);
-        person.put(&format!("/api/v1/projects/{}/evidence/{digest}", app.team.project), bytes).await.is(201);
+        person.put(&StoreEvidence { project: app.team.project, digest }.path(), bytes).await.is(201);
         json!([{ "path": "list.txt", "digest": digest, "size_bytes": bytes.len() }])
     };
     let mut wish = scan();
@@ -171,7 +173,7 @@ async fn b4_only_a_reviewer_of_the_project_amends() {
     let owned = json!({ "name": "kid", "roles": ["agent"], "projects": [app.team.project], "parent": owner.id });
     let kid = app.hire(owned).await;
     let new = json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": kid.id, "plan": ["p"] });
-    let run: api::RunView = app.team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: api::RunView = app.team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     app.team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
     app.team.operator.post(&path("start"), &json!({})).await.is(200);

@@ -1,6 +1,8 @@
 //! APPROVE: who may say yes, to what, and for how long.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{ApprovePlan, CreateRun, ShowAction};
 use serde_json::json;
 
 use crate::moves::{deletion, scan};
@@ -11,7 +13,7 @@ use crate::scenario::Scenario;
 async fn b4_one_reviewer_approves_tier_b_and_sees_what_was_approved() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;
-    let shown = reviewer.get(&format!("/api/v1/actions/{}", action.id)).await.is(200);
+    let shown = reviewer.get(&ShowAction { action: action.id }.path()).await.is(200);
     assert_eq!(shown.header("etag"), format!("\"{}\"", action.review));
     let approved = reviewer.approves(&action).await.is(200).json::<placet_wire::api::ActionView>();
     assert_eq!(approved.status.as_str(), "APPROVED");
@@ -40,7 +42,7 @@ async fn b4_who_stands_behind_the_agent_cannot_approve_and_the_attempt_is_record
     let owned = json!({ "name": "kid", "roles": ["agent"], "projects": [app.team.project], "parent": owner.id });
     let agent = app.hire(owned).await;
     let new = json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": agent.id, "plan": ["p"] });
-    let run: placet_wire::api::RunView = app.team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: placet_wire::api::RunView = app.team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     owner.post_if(&path("approve"), run.review, &json!({})).await.problem(403, "kin");
     app.team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
@@ -63,8 +65,8 @@ async fn b4_a_person_who_made_the_run_cannot_approve_its_plan() {
     let both = app.hire(both).await;
     let new =
         json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["p"] });
-    let run: placet_wire::api::RunView = both.post("/api/v1/runs", &new).await.is(201).json();
-    both.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.problem(403, "kin");
+    let run: placet_wire::api::RunView = both.post(&CreateRun {}.path(), &new).await.is(201).json();
+    both.post_if(&ApprovePlan { run: run.id }.path(), run.review, &json!({})).await.problem(403, "kin");
 }
 
 #[tokio::test]

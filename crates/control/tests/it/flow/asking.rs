@@ -3,7 +3,9 @@
 use futures_util::future::join_all;
 use placet_domain::approval::Asking;
 use placet_domain::id::RunId;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::ProposeAction;
 use serde_json::{Value, json};
 
 use crate::metrics::{metrics, value};
@@ -19,7 +21,7 @@ async fn bounded(most_undecided: u32, most_asked: u32) -> (Scenario, Person, Per
 }
 
 async fn asks(agent: &Person, run: RunId, wish: &Value) -> Answer {
-    agent.post(&format!("/api/v1/runs/{run}/actions"), wish).await
+    agent.post(&ProposeAction { run }.path(), wish).await
 }
 
 async fn waiting(reviewer: &Person) -> usize {

@@ -1,7 +1,9 @@
 //! ATTENTION over HTTP: who should look at a question, and who set it aside. Whoever decides, decides as before.
 
+use placet_wire::Endpoint as _;
 use placet_wire::api;
 use placet_wire::endpoint::FollowRun;
+use placet_wire::endpoint::{AssignAction, DeferAction, ShowCard};
 use serde_json::{Value, json};
 
 use crate::moves::scan;
@@ -9,11 +11,11 @@ use crate::person::{Answer, Person};
 use crate::scenario::{PATIENCE, Scenario};
 
 async fn assign(person: &Person, on: &api::ActionView, body: Value) -> Answer {
-    person.post(&format!("/api/v1/actions/{}/assign", on.id), &body).await
+    person.post(&AssignAction { action: on.id }.path(), &body).await
 }
 
 async fn defer(person: &Person, on: &api::ActionView, body: Value) -> Answer {
-    person.post(&format!("/api/v1/actions/{}/defer", on.id), &body).await
+    person.post(&DeferAction { action: on.id }.path(), &body).await
 }
 
 async fn inbox(person: &Person, whose: &str) -> api::InboxView {
@@ -42,7 +44,7 @@ async fn b4_what_somebody_is_named_for_comes_first_and_stands_with_others_as_the
     assert_eq!((told.is_yours, told.note.as_str()), (true, "you know it"));
     assert_eq!(ids(&rita, "others").await, [action.id.to_string()]);
     assert_eq!(ids(&rita, "mine").await.len(), 1);
-    let card: api::CardView = rita.get(&format!("/api/v1/actions/{}/card", action.id)).await.is(200).json();
+    let card: api::CardView = rita.get(&ShowCard { action: action.id }.path()).await.is(200).json();
     assert!(card.may_decide && card.attention.assigned.is_some(), "she may decide as before");
     rita.approves(&action).await.is(200);
     assert_eq!(ids(ralf, "mine").await.len(), 1, "it ended with the question");
@@ -109,7 +111,7 @@ async fn r7_an_agent_is_not_told_who_looks_at_what() {
         assert!(!seen.contains("secret between") && !seen.contains("aside") && !seen.contains("ralf"), "{seen}");
     }
     agent.get("/api/v1/inbox").await.problem(403, "role");
-    agent.get(&format!("/api/v1/actions/{}/card", action.id)).await.problem(403, "role");
+    agent.get(&ShowCard { action: action.id }.path()).await.problem(403, "role");
     let mut stream = agent.client().follow(FollowRun { run: app.team.run }, None).await.unwrap();
     loop {
         let event = tokio::time::timeout(PATIENCE, stream.next()).await.unwrap().unwrap();

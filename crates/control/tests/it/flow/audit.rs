@@ -4,7 +4,9 @@ use placet_ledger::{
     ConsistencyProof, Entry, Hash, InclusionProof, SignedTreeHead, StoredEntry, Tree, VerifierKey, leaf_hash,
     verify_entries,
 };
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::ShowHead;
 use serde_json::Value;
 
 use crate::moves::scan;
@@ -71,7 +73,7 @@ async fn c14_the_trail_is_paged_without_gaps() {
 }
 
 async fn head(person: &Person) -> (SignedTreeHead, VerifierKey) {
-    let view: api::HeadView = person.get("/api/v1/ledger/head").await.is(200).json();
+    let view: api::HeadView = person.get(&ShowHead {}.path()).await.is(200).json();
     let key: VerifierKey = view.key.parse().unwrap();
     let head = SignedTreeHead::verify(view.note.as_bytes(), &key).unwrap();
     assert_eq!((head.head().size(), head.head().root().to_string()), (view.size, view.root));

@@ -4,7 +4,9 @@ use placet_domain::catalogue::{Catalogue, shipped};
 use placet_domain::digest::Digest;
 use placet_domain::policy::DEFAULT_TOOLS;
 use placet_domain::proposal::Cages;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::PlanExecution;
 use serde_json::{Value, json};
 
 use crate::moves::{deletion, reading, scan};
@@ -31,7 +33,7 @@ async fn planned(app: &Scenario) -> api::RunView {
     let team = &app.team;
     let intent = json!({ "goal": "Scan the lab and report", "agent": "scanner", "mode": "CHECKPOINT" });
     let new = json!({ "project": team.project, "scope": "lab", "agent": team.agent.id, "intent": intent });
-    let made: api::ExecutionView = team.operator.post("/api/v1/autonomous/executions", &new).await.is(201).json();
+    let made: api::ExecutionView = team.operator.post(&PlanExecution {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", made.execution_id);
     team.reviewer.post_if(&path("approve"), made.run.review, &json!({})).await.is(200);
     team.operator.post(&path("start"), &json!({})).await.is(200);

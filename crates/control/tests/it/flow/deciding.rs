@@ -1,7 +1,11 @@
 //! How people decide, as the API tells it: waits, outcomes and ages without names, and one's own habits for oneself.
 
 use futures_util::future::join;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{
+    ApprovePlan, AttachAgent, CreateProject, CreateRun, LockScope, ShowOwnDecisions, StartRun,
+};
 use serde_json::json;
 
 use crate::metrics::{metrics, value};
@@ -51,9 +55,9 @@ async fn c17_figures_have_no_names_and_of_habits_everybody_sees_their_own_alone(
         assert!(!told.contains("rita") && !told.contains(&reviewer.id.to_string()), "{told}");
     }
     let of = |mine: api::HabitView| (mine.counts.approved, mine.looked.is_some());
-    assert_eq!(of(reviewer.get("/api/v1/decisions/mine").await.is(200).json()), (1, false), "by the API: unknown");
+    assert_eq!(of(reviewer.get(&ShowOwnDecisions {}.path()).await.is(200).json()), (1, false), "by the API: unknown");
     for person in [&app.admin, &app.team.second] {
-        assert_eq!(of(person.get("/api/v1/decisions/mine").await.is(200).json()), (0, false));
+        assert_eq!(of(person.get(&ShowOwnDecisions {}.path()).await.is(200).json()), (0, false));
     }
     let asked = format!("/api/v1/decisions/mine?reviewer={}", reviewer.id);
     let told = app.admin.get(&asked).await;
@@ -102,20 +106,20 @@ async fn c17_who_works_alone_is_counted_as_such() {
     let (app, _, _, _) = Scenario::start().await;
     let project: api::ProjectView = app
         .admin
-        .post("/api/v1/projects", &json!({ "name": "solo", "separation": "single_operator" }))
+        .post(&CreateProject {}.path(), &json!({ "name": "solo", "separation": "single_operator" }))
         .await
         .is(201)
         .json();
     let one = json!({ "name": "sole", "roles": ["operator", "reviewer"], "projects": [project.id] });
     let sole = app.hire(one).await;
-    sole.post(&format!("/api/v1/projects/{}/scopes", project.id), &crate::scenario::scope()).await.is(201);
+    sole.post(&LockScope { project: project.id }.path(), &crate::scenario::scope()).await.is(201);
     let made = json!({ "name": "hers", "roles": ["agent"], "projects": [project.id], "parent": sole.id });
     let agent = app.hire(made).await;
     let new = json!({ "project": project.id, "goal": "g", "scope": "lab", "agent": agent.id, "plan": ["look"] });
-    let run: api::RunView = sole.post("/api/v1/runs", &new).await.is(201).json();
-    sole.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.is(200);
-    sole.post(&format!("/api/v1/runs/{}/start", run.id), &json!({})).await.is(200);
-    agent.post(&format!("/api/v1/runs/{}/attach", run.id), &json!({})).await.is(200);
+    let run: api::RunView = sole.post(&CreateRun {}.path(), &new).await.is(201).json();
+    sole.post_if(&ApprovePlan { run: run.id }.path(), run.review, &json!({})).await.is(200);
+    sole.post(&StartRun { run: run.id }.path(), &json!({})).await.is(200);
+    agent.post(&AttachAgent { run: run.id }.path(), &json!({})).await.is(200);
     let action = agent.proposes(run.id, &scan()).await;
     let approved: api::ActionView = sole.approves(&action).await.is(200).json();
     assert!(approved.approvals[0].single_operator);

@@ -1,7 +1,9 @@
 //! What workers are: they say it when they start, it is written down when it is something new, and people see it beside what is here.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{DeclareWorker, ListWorkers};
 use serde_json::{Value, json};
 
 use crate::pages::Browser;
@@ -28,7 +30,7 @@ async fn c16_what_a_worker_is_is_written_down_when_it_is_something_new_and_seen_
     for other in [&agent, &reviewer] {
         other.post(path, &declaration("1")).await.is(403);
     }
-    let list: api::WorkerList = reviewer.get("/api/v1/workers").await.is(200).json();
+    let list: api::WorkerList = reviewer.get(&ListWorkers {}.path()).await.is(200).json();
     let seen = list.workers.iter().find(|seen| seen.id == worker.id).unwrap();
     let declared = seen.declaration.as_ref().unwrap();
     assert_eq!((declared.version.as_str(), declared.actions_at_once, declared.runs_at_once), ("9.9.9", 2, 4));
@@ -42,7 +44,7 @@ async fn c16_pages_of_workers_show_their_claims_harmless_and_say_what_is_not_as_
     let rita = Browser::visiting(&app, &reviewer).await;
     let silent = rita.open(&format!("/workers/{}", worker.id)).await.is(200).text();
     assert!(silent.contains("It has not said what it is"), "{silent}");
-    worker.post("/api/v1/declaration", &declaration("9.9.9")).await.is(200);
+    worker.post(&DeclareWorker {}.path(), &declaration("9.9.9")).await.is(200);
     let list = rita.open("/workers").await.is(200).text();
     for part in ["9.9.9", "another one than the control plane", "0 of 2", "0 of 4", "degraded", "landlock"] {
         assert!(list.contains(part), "{part}: {list}");

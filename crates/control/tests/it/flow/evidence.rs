@@ -1,5 +1,7 @@
 //! EVIDENCE: by content, complete, unchangeable, and only for those who may see it.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{FinishRun, ListSecrets};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
@@ -125,7 +127,7 @@ async fn b6_an_execution_that_ended_badly_has_evidence_too() {
     let done: api::CompletionView = worker.reports(&job, &failed).await.is(200).json();
     assert_eq!(done.action.status.as_str(), "FAILED");
     assert_eq!(done.action.because.as_deref(), Some("signal 9"));
-    agent.post(&format!("/api/v1/runs/{}/finish", app.team.run), &json!({ "summary": "done" })).await.is(200);
+    agent.post(&FinishRun { run: app.team.run }.path(), &json!({ "summary": "done" })).await.is(200);
 }
 
 /// As programs print them. Made of pieces, so that it is a secret to nobody else.
@@ -148,7 +150,7 @@ async fn a9_secrets_in_evidence_are_recorded_and_told_and_never_shown() {
     let kept = app.auditor.get(&path(job.project, items[0].digest)).await.is(200);
     assert_eq!(&kept.body[..], printed.as_bytes(), "evidence stays as it was");
     worker.reports(&job, &worker.manifest(&job, items)).await.is(200);
-    let told = app.auditor.get(&format!("/api/v1/actions/{}/evidence/secrets", job.action)).await.is(200);
+    let told = app.auditor.get(&ListSecrets { action: job.action }.path()).await.is(200);
     assert!(!String::from_utf8_lossy(&told.body).contains(&token()[4..]), "where, and never what");
     let told: api::SecretList = told.json();
     let [stdout, stderr] = &told.pieces[..] else { panic!("two pieces: {told:?}") };

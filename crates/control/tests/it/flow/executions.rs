@@ -1,7 +1,9 @@
 //! Runs that are planned from an intent, the fifteen steps, and one resource under two names (C7, C13).
 
 use placet_domain::run::StepState;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::SetProjectBudget;
 use serde_json::{Value, json};
 
 use crate::moves::reading;
@@ -151,7 +153,7 @@ async fn c12_a_plan_that_the_project_cannot_pay_is_refused_before_it_is_shown() 
     let (app, ..) = Scenario::start().await;
     let limits = json!({ "limits": { "usd_micros": 1_000 } });
     app.team.operator.cancels(app.team.run).await.is(200);
-    app.admin.post(&format!("/api/v1/projects/{}/budget", app.team.project), &limits).await.is(200);
+    app.admin.post(&SetProjectBudget { project: app.team.project }.path(), &limits).await.is(200);
     let no = asks(&app, json!("Implement a parser"), json!({})).await.problem(409, "budget");
     assert!(no.detail.contains("the plan cannot be paid by its project"), "{no:?}");
     let less = json!({ "budget": { "limits": { "usd_micros": 900 } } });

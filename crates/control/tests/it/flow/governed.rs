@@ -2,7 +2,12 @@
 
 use axum::http::Method;
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{
+    CompleteJob, CreateRun, HaltEverything, ProposeAction, RedeemPermit, ReleaseHalt, SendHeartbeat, ShowOrganisation,
+    ShowRun,
+};
 use serde_json::{Value, json};
 
 use crate::moves::{deletion, reading, scan, scan_of_strangers};
@@ -18,7 +23,7 @@ pub(crate) async fn working(app: &Scenario, wishes: Value) -> api::RunView {
     for (key, value) in wishes.as_object().unwrap() {
         new[key] = value.clone();
     }
-    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
     team.operator.post(&path("start"), &json!({})).await.is(200);
@@ -26,7 +31,7 @@ pub(crate) async fn working(app: &Scenario, wishes: Value) -> api::RunView {
 }
 
 async fn sees(app: &Scenario, run: &api::RunView) -> api::RunView {
-    app.auditor.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json()
+    app.auditor.get(&ShowRun { run: run.id }.path()).await.is(200).json()
 }
 
 #[tokio::test]
@@ -38,7 +43,7 @@ async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
     reviewer.get(&format!("{base}/checkpoint")).await.problem(404, "unknown");
     let done = agent.proposes(run.id, &reading()).await;
     let job = worker.leases().await.unwrap();
-    worker.post(&format!("/api/v1/jobs/{}/redeem", done.id), &json!({ "permit": job.permit })).await.is(200);
+    worker.post(&RedeemPermit { action: done.id }.path(), &json!({ "permit": job.permit })).await.is(200);
     app.pass_ms(90_000);
     let left = [("stdout", &b"said"[..]), ("out/docs/a.md", b"# a"), ("out/shots/page.PNG", b"picture")];
     let mut items = Vec::new();
@@ -46,7 +51,7 @@ async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
         items.push(worker.uploads(&job, name, bytes).await);
     }
     let manifest = json!({ "manifest": worker.manifest(&job, items) });
-    worker.post(&format!("/api/v1/jobs/{}/complete", done.id), &manifest).await.is(200);
+    worker.post(&CompleteJob { action: done.id }.path(), &manifest).await.is(200);
     let waiting = agent.proposes(run.id, &scan()).await;
     agent.post(&format!("{base}/steps"), &json!({ "step": 1, "summary": "looked around" })).await.is(200);
     let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
@@ -87,7 +92,7 @@ async fn c10_an_agent_cannot_crowd_out_what_there_is_to_see_at_its_checkpoint() 
     let job = worker.leases().await.unwrap();
     worker.redeems(&job).await.is(200);
     worker
-        .post(&format!("/api/v1/jobs/{}/complete", done.id), &json!({ "manifest": worker.manifest(&job, vec![]) }))
+        .post(&CompleteJob { action: done.id }.path(), &json!({ "manifest": worker.manifest(&job, vec![]) }))
         .await
         .is(200);
     let lost = agent.proposes(run.id, &reading()).await;
@@ -124,14 +129,14 @@ async fn c2_who_approves_a_plan_sees_where_it_will_stand_still_what_passes_by_it
         "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["look"],
         "checkpoints": rules, "parent": app.team.run, "budget": { "limits": { "actions": 9 } },
     });
-    let run: api::RunView = app.team.operator.post("/api/v1/runs", &new).await.is(201).json();
-    let seen: Value = reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    let run: api::RunView = app.team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
+    let seen: Value = reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
     assert_eq!((&seen["checkpoints"], &seen["parent"]), (&rules, &json!(app.team.run)));
     assert_eq!(seen["budget"]["limits"], json!({ "actions": 9 }));
     for rule in ["every_steps", "every_ms", "auto_pass_after_ms"] {
         let mut new = new.clone();
         new["checkpoints"] = json!({ rule: 0 });
-        let no = app.team.operator.post("/api/v1/runs", &new).await.problem(422, "invalid");
+        let no = app.team.operator.post(&CreateRun {}.path(), &new).await.problem(422, "invalid");
         assert!(no.detail.contains(rule), "{}", no.detail);
     }
 }
@@ -225,10 +230,10 @@ async fn c12_a_project_with_a_budget_gives_each_run_its_share() {
         json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["p"],
             "budget": { "limits": { "usd_micros": usd } } })
     };
-    app.team.operator.post("/api/v1/runs", &new(60)).await.is(201);
-    let short = app.team.operator.post("/api/v1/runs", &new(60)).await.problem(409, "budget");
+    app.team.operator.post(&CreateRun {}.path(), &new(60)).await.is(201);
+    let short = app.team.operator.post(&CreateRun {}.path(), &new(60)).await.problem(409, "budget");
     assert!(short.detail.contains("40 usd_micros left of 100"), "{}", short.detail);
-    app.team.operator.post("/api/v1/runs", &new(40)).await.is(201);
+    app.team.operator.post(&CreateRun {}.path(), &new(40)).await.is(201);
     app.assert_sound().await;
 }
 
@@ -248,17 +253,17 @@ async fn d11_the_switch_stops_everything_at_once_and_says_why() {
     let action = agent.proposes(app.team.run, &scan()).await;
     reviewer.approves(&action).await.is(200);
     let job = worker.leases().await.unwrap();
-    worker.post(&format!("/api/v1/jobs/{}/redeem", action.id), &json!({ "permit": job.permit })).await.is(200);
-    agent.post("/api/v1/halt", &json!({ "reason": "me" })).await.is(403);
-    reviewer.post("/api/v1/halt", &json!({ "reason": "agents misbehave" })).await.is(200);
+    worker.post(&RedeemPermit { action: action.id }.path(), &json!({ "permit": job.permit })).await.is(200);
+    agent.post(&HaltEverything {}.path(), &json!({ "reason": "me" })).await.is(403);
+    reviewer.post(&HaltEverything {}.path(), &json!({ "reason": "agents misbehave" })).await.is(200);
     let beat = json!({ "attempt": job.attempt });
-    let told = worker.post(&format!("/api/v1/jobs/{}/heartbeat", action.id), &beat).await.problem(409, "halted");
+    let told = worker.post(&SendHeartbeat { action: action.id }.path(), &beat).await.problem(409, "halted");
     assert!(told.detail.contains("agents misbehave"), "{}", told.detail);
-    agent.post(&format!("/api/v1/runs/{}/actions", app.team.run), &reading()).await.problem(409, "halted");
-    let view: api::OrganisationView = reviewer.get("/api/v1/organisation").await.is(200).json();
+    agent.post(&ProposeAction { run: app.team.run }.path(), &reading()).await.problem(409, "halted");
+    let view: api::OrganisationView = reviewer.get(&ShowOrganisation {}.path()).await.is(200).json();
     assert!(view.halted && view.because.as_deref() == Some("agents misbehave"));
-    reviewer.post("/api/v1/release", &json!({ "reason": "fine" })).await.is(403);
-    app.admin.post("/api/v1/release", &json!({ "reason": "fine" })).await.is(200);
-    worker.post(&format!("/api/v1/jobs/{}/heartbeat", action.id), &beat).await.is(200);
+    reviewer.post(&ReleaseHalt {}.path(), &json!({ "reason": "fine" })).await.is(403);
+    app.admin.post(&ReleaseHalt {}.path(), &json!({ "reason": "fine" })).await.is(200);
+    worker.post(&SendHeartbeat { action: action.id }.path(), &beat).await.is(200);
     app.assert_sound().await;
 }

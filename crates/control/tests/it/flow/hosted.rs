@@ -2,7 +2,12 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::run::Wanted;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{
+    ApprovePlan, CancelRun, CreateRun, IssueAgentToken, ListHostings, ListIdentities, ReleaseHalt, RevokeIdentity,
+    ShowRun, StartRun, StoreEvidence,
+};
 use serde_json::{Value, json};
 
 use crate::metrics::{metrics, value};
@@ -14,17 +19,17 @@ async fn hosted(team: &Team, more: Value) -> api::RunView {
     let mut launch = json!({ "program": "/usr/bin/python3", "arguments": ["agent.py"], "profile": "default" });
     launch.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
     let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
-    team.operator.post("/api/v1/runs", &new).await.is(201).json()
+    team.operator.post(&CreateRun {}.path(), &new).await.is(201).json()
 }
 
 async fn started(team: &Team) -> api::RunView {
     let run = hosted(team, json!({})).await;
-    team.reviewer.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.is(200);
-    team.operator.post(&format!("/api/v1/runs/{}/start", run.id), &json!({})).await.is(200).json()
+    team.reviewer.post_if(&ApprovePlan { run: run.id }.path(), run.review, &json!({})).await.is(200);
+    team.operator.post(&StartRun { run: run.id }.path(), &json!({})).await.is(200).json()
 }
 
 async fn wanted(host: &Person, run: &api::RunView) -> Option<Wanted> {
-    let list: api::HostingList = host.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    let list: api::HostingList = host.post(&ListHostings {}.path(), &json!({})).await.is(200).json();
     list.hostings.into_iter().find(|hosting| hosting.run.id == run.id).map(|hosting| hosting.wanted)
 }
 
@@ -56,17 +61,17 @@ async fn e1_a_hosted_run_has_an_agent_of_its_own_whose_credential_comes_and_goes
     assert_ne!(run.agent, team.agent.id);
     team.agent.post(&path("finish"), &json!({})).await.is(404);
     let again: api::TokenOnce = team.worker.post(&path("agent-token"), &json!({})).await.is(200).json();
-    agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(401);
+    agent.get(&ShowRun { run: run.id }.path()).await.is(401);
     let agent = team.worker.holding(&again.token);
     agent.post(&path("finish"), &json!({ "summary": "done" })).await.is(200);
     assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Collected));
     team.worker.post(&path("agent-token"), &json!({})).await.is(409);
     team.worker.post(&path("outputs"), &json!({ "outputs": [] })).await.is(200);
-    let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
-    agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(200);
+    let seen: api::RunView = team.reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
+    agent.get(&ShowRun { run: run.id }.path()).await.is(200);
     team.reviewer.post_if(&path("complete"), seen.review, &json!({})).await.is(200);
     // Its worker may be lost: nobody waits for it.
-    agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(401);
+    agent.get(&ShowRun { run: run.id }.path()).await.is(401);
     assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Destroyed));
     for _ in 0..2 {
         team.worker.post(&path("destroyed"), &json!({})).await.is(200);
@@ -85,7 +90,7 @@ async fn c19_what_was_not_uploaded_is_no_output() {
     let output =
         |size: u64| json!({ "outputs": [{ "id": 1, "path": "report.md", "digest": digest, "size_bytes": size }] });
     team.worker.post(&path("outputs"), &output(6)).await.is(422);
-    team.worker.put(&format!("/api/v1/projects/{}/evidence/{digest}", team.project), bytes).await.is(201);
+    team.worker.put(&StoreEvidence { project: team.project, digest }.path(), bytes).await.is(201);
     team.worker.post(&path("outputs"), &output(7)).await.is(422);
     let seen: api::RunView = team.worker.post(&path("outputs"), &output(6)).await.is(200).json();
     assert_eq!(seen.outputs[0].path, "report.md");
@@ -121,7 +126,7 @@ async fn c19_what_nobody_let_out_only_reviewers_and_its_host_can_fetch_and_agent
     }
     agent.get(&url(files[2])).await.is(404);
     team.operator.get(&url(files[2])).await.is(200);
-    let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    let seen: api::RunView = team.reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
     team.reviewer.post_if(&path("export"), seen.review, &json!({ "output_ids": [1] })).await.is(200);
     team.operator.get(&url(files[0])).await.is(200);
     team.operator.get(&url(files[1])).await.is(403);
@@ -141,16 +146,16 @@ async fn c3_an_agent_is_given_only_what_was_uploaded_and_may_be_given() {
         launch(json!({ "inputs": [{ "path": "a.csv", "class": class, "shared": shared, "digest": digest }] }))
     };
     let before: Vec<_> = identities(&app).await;
-    team.operator.post("/api/v1/runs", &input("PUBLIC", false)).await.is(422);
-    team.operator.put(&format!("/api/v1/projects/{}/evidence/{digest}", team.project), b"data".to_vec()).await.is(201);
-    team.operator.post("/api/v1/runs", &input("CONFIDENTIAL", true)).await.is(422);
-    team.operator.post("/api/v1/runs", &input("INTERNAL", false)).await.is(422);
-    team.operator.post("/api/v1/runs", &launch(json!({ "profile": "no-such-cage" }))).await.is(422);
+    team.operator.post(&CreateRun {}.path(), &input("PUBLIC", false)).await.is(422);
+    team.operator.put(&StoreEvidence { project: team.project, digest }.path(), b"data".to_vec()).await.is(201);
+    team.operator.post(&CreateRun {}.path(), &input("CONFIDENTIAL", true)).await.is(422);
+    team.operator.post(&CreateRun {}.path(), &input("INTERNAL", false)).await.is(422);
+    team.operator.post(&CreateRun {}.path(), &launch(json!({ "profile": "no-such-cage" }))).await.is(422);
     let both = json!({ "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id,
                        "launch": { "program": "/usr/bin/true" } });
-    team.operator.post("/api/v1/runs", &both).await.is(422);
+    team.operator.post(&CreateRun {}.path(), &both).await.is(422);
     assert_eq!(identities(&app).await, before, "nobody was made for what was refused");
-    team.operator.post("/api/v1/runs", &input("INTERNAL", true)).await.is(201);
+    team.operator.post(&CreateRun {}.path(), &input("INTERNAL", true)).await.is(201);
     assert_eq!(identities(&app).await.len(), before.len() + 1);
 }
 
@@ -171,7 +176,7 @@ async fn c19_what_was_let_out_is_kept_by_its_own_setting() {
     let output = |id: u32, bytes: &[u8]| json!({ "id": id, "path": format!("docs/{id}.txt"), "digest": Digest::of(bytes), "size_bytes": bytes.len() });
     let outputs = json!({ "outputs": [output(1, b"draft"), output(2, b"report")] });
     team.worker.post(&path("outputs"), &outputs).await.is(200);
-    let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    let seen: api::RunView = team.reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
     team.reviewer.post_if(&path("export"), seen.review, &json!({ "output_ids": [2] })).await.is(200);
     team.worker.post(&path("destroyed"), &json!({})).await.is(200);
     let expire = async || {
@@ -189,7 +194,7 @@ async fn c19_what_was_let_out_is_kept_by_its_own_setting() {
 
 /// Those who are not revoked.
 async fn identities(app: &Scenario) -> Vec<String> {
-    let list: api::IdentityList = app.admin.get("/api/v1/identities").await.is(200).json();
+    let list: api::IdentityList = app.admin.get(&ListIdentities {}.path()).await.is(200).json();
     list.identities.into_iter().filter(|identity| !identity.revoked).map(|identity| identity.name).collect()
 }
 
@@ -239,7 +244,7 @@ async fn e1_an_agent_is_nobody_any_more_when_its_run_is_cancelled_alone_or_with_
     let team = &app.team;
     let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "parent": parent.id,
                       "launch": { "program": "/usr/bin/true", "profile": "default" } });
-    let child: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let child: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", child.id);
     team.reviewer.post_if(&path("approve"), child.review, &json!({})).await.is(200);
     team.operator.post(&path("start"), &json!({})).await.is(200);
@@ -247,13 +252,13 @@ async fn e1_an_agent_is_nobody_any_more_when_its_run_is_cancelled_alone_or_with_
     team.worker.post(&path("snapshots"), &snapshot(0)).await.is(200);
     let once: api::TokenOnce = team.worker.post(&path("agent-token"), &json!({})).await.is(200).json();
     let second = team.worker.holding(&once.token);
-    second.get(&format!("/api/v1/runs/{}", child.id)).await.is(200);
-    team.operator.post(&format!("/api/v1/runs/{}/cancel", parent.id), &json!({})).await.is(200);
-    first.get(&format!("/api/v1/runs/{}", parent.id)).await.is(401);
-    let seen: api::RunView = team.operator.get(&format!("/api/v1/runs/{}", child.id)).await.is(200).json();
+    second.get(&ShowRun { run: child.id }.path()).await.is(200);
+    team.operator.post(&CancelRun { run: parent.id }.path(), &json!({})).await.is(200);
+    first.get(&ShowRun { run: parent.id }.path()).await.is(401);
+    let seen: api::RunView = team.operator.get(&ShowRun { run: child.id }.path()).await.is(200).json();
     assert_eq!(seen.status, placet_domain::run::RunStatus::Cancelled);
     // The clockwork finds those that ended with another.
-    while second.get(&format!("/api/v1/runs/{}", child.id)).await.status != 401 {
+    while second.get(&ShowRun { run: child.id }.path()).await.status != 401 {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
 }
@@ -267,7 +272,7 @@ async fn d11_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_non
     team.worker.post(&path("snapshots"), &snapshot(1)).await.is(200);
     assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Still));
     let waiting = started(team).await;
-    let before: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    let before: api::HostingList = team.worker.post(&ListHostings {}.path(), &json!({})).await.is(200).json();
     let asked = json!({ "wait_ms": 20_000, "seen": before.seen });
     let asked = team.worker.post("/api/v1/hostings", &asked);
     let halt = json!({ "reason": "fire" });
@@ -275,7 +280,7 @@ async fn d11_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_non
     let news: api::HostingList = answer.is(200).json();
     let told: Vec<_> = news.hostings.iter().map(|hosting| (hosting.run.id, hosting.wanted)).collect();
     assert_eq!(told, [(run.id, Wanted::Stopped)], "at once, and nothing that it could take in");
-    app.admin.post("/api/v1/release", &json!({ "reason": "out" })).await.is(200);
+    app.admin.post(&ReleaseHalt {}.path(), &json!({ "reason": "out" })).await.is(200);
     assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Still));
     assert_eq!(wanted(&team.worker, &waiting).await, Some(Wanted::Running));
 }
@@ -284,10 +289,9 @@ async fn d11_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_non
 async fn e1_an_agent_that_was_revoked_is_not_equipped_and_nothing_is_recorded_of_it() {
     let (app, ..) = Scenario::start().await;
     let (run, _) = at_work(&app).await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", run.agent), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: run.agent }.path(), &json!({})).await.is(200);
     let size = app.size();
-    let no =
-        app.team.worker.post(&format!("/api/v1/runs/{}/agent-token", run.id), &json!({})).await.problem(422, "invalid");
+    let no = app.team.worker.post(&IssueAgentToken { run: run.id }.path(), &json!({})).await.problem(422, "invalid");
     assert!(no.detail.contains("revoked"), "{}", no.detail);
     assert_eq!(app.size(), size);
 }
@@ -298,7 +302,7 @@ async fn nobody_fills_the_ledger_by_being_refused() {
     let (run, _) = at_work(&app).await;
     let (other, size) = (app.another("worker", 2).await, app.size());
     for _ in 0..100 {
-        other.post(&format!("/api/v1/runs/{}/agent-token", run.id), &json!({})).await.is(403);
+        other.post(&IssueAgentToken { run: run.id }.path(), &json!({})).await.is(403);
     }
     let noted = app.kinds_from(size).await.into_iter().filter(|kind| kind.contains("refused")).count();
     assert_eq!(noted, 20, "enough to see it");
@@ -308,14 +312,14 @@ async fn nobody_fills_the_ledger_by_being_refused() {
 async fn a_host_that_waits_hears_of_news_at_once_and_of_nothing_else() {
     let (app, ..) = Scenario::start().await;
     let team = &app.team;
-    let first: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    let first: api::HostingList = team.worker.post(&ListHostings {}.path(), &json!({})).await.is(200).json();
     let waiting = json!({ "wait_ms": 20_000, "seen": first.seen });
     let asked = team.worker.post("/api/v1/hostings", &waiting);
     let (answer, run) = tokio::join!(asked, started(team));
     let news: api::HostingList = answer.is(200).json();
     assert_eq!(news.hostings.iter().map(|hosting| hosting.run.id).collect::<Vec<_>>(), [run.id]);
     let patient = json!({ "wait_ms": 300, "seen": news.seen });
-    let same: api::HostingList = team.worker.post("/api/v1/hostings", &patient).await.is(200).json();
+    let same: api::HostingList = team.worker.post(&ListHostings {}.path(), &patient).await.is(200).json();
     assert_eq!(same.seen, news.seen);
 }
 
@@ -333,10 +337,10 @@ async fn c11_what_a_rollback_would_change_is_asked_of_the_host_and_nothing_of_it
     let before = app.size();
     let host = async {
         // Whoever waits for news hears of the question at once.
-        let mut seen: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+        let mut seen: api::HostingList = team.worker.post(&ListHostings {}.path(), &json!({})).await.is(200).json();
         while seen.hostings.iter().all(|hosting| hosting.preview != Some(0)) {
             let waiting = json!({ "wait_ms": 20_000, "seen": seen.seen });
-            seen = team.worker.post("/api/v1/hostings", &waiting).await.is(200).json();
+            seen = team.worker.post(&ListHostings {}.path(), &waiting).await.is(200).json();
         }
         other.post(&path("previews"), &report).await.is(403);
         team.worker.post(&path("previews"), &report).await.is(200);
@@ -346,7 +350,7 @@ async fn c11_what_a_rollback_would_change_is_asked_of_the_host_and_nothing_of_it
     let answer: api::RollbackPreview = answer.is(200).json();
     assert_eq!((answer.workspace.removed, answer.memory.left_off), (2, 3));
     assert_eq!(app.size(), before, "a question leaves nothing");
-    let list: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    let list: api::HostingList = team.worker.post(&ListHostings {}.path(), &json!({})).await.is(200).json();
     assert!(list.hostings.iter().all(|hosting| hosting.preview.is_none()), "it is answered");
 }
 
@@ -362,7 +366,7 @@ async fn c11_who_asks_the_same_again_does_not_wait_until_the_host_looks_by_itsel
         let mut seen = seen;
         loop {
             let waiting = json!({ "wait_ms": 20_000, "seen": seen });
-            let list: api::HostingList = team.worker.post("/api/v1/hostings", &waiting).await.is(200).json();
+            let list: api::HostingList = team.worker.post(&ListHostings {}.path(), &waiting).await.is(200).json();
             seen = Some(list.seen);
             if list.hostings.iter().any(|hosting| hosting.preview == Some(0)) {
                 return list.seen;

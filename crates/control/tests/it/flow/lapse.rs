@@ -1,7 +1,9 @@
 //! What runs out of time, what comes too late, and what nobody knows the end of.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{LeaseJob, ProposeAction, RevokeIdentity};
 use serde_json::json;
 
 use crate::moves::{deletion, reading, scan};
@@ -118,7 +120,7 @@ async fn a_cancelled_run_stops_heartbeats_and_everything_that_waits() {
     assert!(stop.detail.contains("CANCELLED"), "{stop:?}");
     assert!(worker.leases().await.is_none(), "{:?} is not given away", ready.id);
     reviewer.approves(&waiting).await.problem(409, "run_not_active");
-    agent.post(&format!("/api/v1/runs/{}/actions", app.team.run), &reading()).await.problem(409, "run_not_active");
+    agent.post(&ProposeAction { run: app.team.run }.path(), &reading()).await.problem(409, "run_not_active");
     // What was done until then is still reported, and counts: it happened.
     let done: api::CompletionView = worker.reports(&job, &worker.manifest(&job, vec![])).await.is(200).json();
     assert_eq!((done.quarantined, done.action.id), (false, running.id));
@@ -128,7 +130,7 @@ async fn a_cancelled_run_stops_heartbeats_and_everything_that_waits() {
 async fn a_worker_that_waits_gets_work_as_soon_as_there_is_some() {
     let (app, agent, reviewer, worker) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;
-    let waiting = tokio::spawn(async move { worker.post("/api/v1/leases", &json!({ "wait_ms": 20_000 })).await });
+    let waiting = tokio::spawn(async move { worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 20_000 })).await });
     reviewer.approves(&action).await.is(200);
     let job: api::Job = waiting.await.unwrap().is(200).json();
     assert_eq!(job.action, action.id);
@@ -139,8 +141,8 @@ async fn a_worker_that_was_revoked_while_it_waited_gets_nothing() {
     let (app, agent, reviewer, worker) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;
     let id = worker.id;
-    let waiting = tokio::spawn(async move { worker.post("/api/v1/leases", &json!({ "wait_ms": 20_000 })).await });
-    app.admin.post(&format!("/api/v1/identities/{id}/revoke"), &json!({})).await.is(200);
+    let waiting = tokio::spawn(async move { worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 20_000 })).await });
+    app.admin.post(&RevokeIdentity { identity: id }.path(), &json!({})).await.is(200);
     reviewer.approves(&action).await.is(200);
     // At the door or in the queue: whichever notices first.
     waiting.await.unwrap().is(401);

@@ -1,5 +1,7 @@
 //! Money of runs that end, stand still or change hands while they call models: nothing is lost, and nothing is there twice.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateRun, HaltEverything, ListProjects};
 use std::time::Duration;
 
 use axum::http::Method;
@@ -24,7 +26,7 @@ const SHARE: u64 = 100_000;
 const WHOLE: u64 = 20_000_000;
 
 async fn project(world: &World) -> api::BudgetView {
-    let list: api::ProjectList = world.app.admin.get("/api/v1/projects").await.is(200).json();
+    let list: api::ProjectList = world.app.admin.get(&ListProjects {}.path()).await.is(200).json();
     let project = list.projects.into_iter().find(|project| project.id == world.app.team.project).unwrap();
     project.budget.unwrap()
 }
@@ -37,7 +39,7 @@ async fn at_work(world: &World, agent: &Person) -> api::RunView {
     new.as_object_mut().unwrap().extend(
         json!({ "goal": "g", "scope": "lab", "agent": agent.id, "plan": ["look"] }).as_object().unwrap().clone(),
     );
-    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
     team.operator.post(&path("start"), &json!({})).await.is(200);
@@ -108,7 +110,7 @@ async fn c12_a_call_under_way_when_everything_is_stopped_is_charged_and_the_rest
     let call = tokio::spawn(async move { asks_for(&agent, &slow_question()).await.status });
     tokio::time::sleep(Duration::from_millis(150)).await;
     assert!(world.sees(&run).await.budget.unwrap().held.usd_micros > 0, "it is under way");
-    world.app.admin.post("/api/v1/halt", &json!({ "reason": "fire" })).await.is(200);
+    world.app.admin.post(&HaltEverything {}.path(), &json!({ "reason": "fire" })).await.is(200);
     asks(&world.agent, "large-1").await.is(403);
     assert_eq!(call.await.unwrap(), 200, "what was sent is paid, so it is given");
     let budget = world.settled(&run).await;
@@ -169,7 +171,7 @@ async fn hosted(world: &World) -> (api::RunView, Person) {
             .unwrap()
             .clone(),
     );
-    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
     team.operator.post(&path("start"), &json!({})).await.is(200);

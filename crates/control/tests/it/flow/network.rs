@@ -1,7 +1,9 @@
 //! What an action under way was refused: who is asked, who may open it, and what reaches the worker.
 
 use placet_domain::permit::Slip;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::UpdateNetwork;
 use serde_json::json;
 
 use crate::moves::fetching;
@@ -19,7 +21,7 @@ async fn under_way(app: &Scenario) -> api::Job {
 
 async fn ask(app: &Scenario, job: &api::Job, wishes: &[&str]) -> Answer {
     let body = json!({ "attempt": job.attempt, "wishes": wishes });
-    app.team.worker.post(&format!("/api/v1/jobs/{}/network", job.action), &body).await
+    app.team.worker.post(&UpdateNetwork { action: job.action }.path(), &body).await
 }
 
 async fn wishes(app: &Scenario) -> Vec<api::WishView> {

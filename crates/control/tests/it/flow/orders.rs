@@ -1,8 +1,10 @@
 //! ORDER: one yes for actions that are the same question, over HTTP, and everything an agent tries to make more of it.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
 use placet_wire::endpoint::FollowRun;
+use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, ReplaceToken, RevokeIdentity};
 use serde_json::{Value, json};
 
 use super::policy_change::STRICTER;
@@ -24,7 +26,7 @@ unless { context.approvals >= 1 };
 "#;
 
 async fn order(person: &Person, on: &api::ActionView, body: Value) -> Answer {
-    person.post_if(&format!("/api/v1/actions/{}/order", on.id), on.review, &body).await
+    person.post_if(&GiveOrder { action: on.id }.path(), on.review, &body).await
 }
 
 /// The first scan waits, and an order is given on it.
@@ -34,7 +36,7 @@ async fn ordered(app: &Scenario, times: u32) -> api::OrderView {
 }
 
 async fn standing(person: &Person) -> Vec<api::OrderView> {
-    person.get("/api/v1/orders").await.is(200).json::<api::OrderList>().orders
+    person.get(&ListOrders {}.path()).await.is(200).json::<api::OrderList>().orders
 }
 
 async fn status_of(app: &Scenario, wish: &Value) -> String {
@@ -102,7 +104,7 @@ async fn b4_no_order_is_given_where_people_are_asked_each_time_or_together() {
         let action = agent.proposes(app.team.run, &wish).await;
         let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
         assert!(no.detail.contains(why), "{}", no.detail);
-        let offer: api::OrderOffer = reviewer.get(&format!("/api/v1/actions/{}/order", action.id)).await.is(200).json();
+        let offer: api::OrderOffer = reviewer.get(&PreviewOrder { action: action.id }.path()).await.is(200).json();
         assert!(offer.widths.is_empty() && offer.refused.is_some_and(|refused| refused.contains(why)));
     }
     let supervised = working(&app, json!({ "mode": "SUPERVISED" })).await;
@@ -193,7 +195,7 @@ async fn b4_an_order_ends_with_its_time_and_with_its_run() {
     app.pass_ms(3_600_000);
     assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
     assert!(standing(&reviewer).await.is_empty());
-    let listed: api::OrderList = reviewer.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.is(200).json();
+    let listed: api::OrderList = reviewer.get(&ListRunOrders { run: app.team.run }.path()).await.is(200).json();
     assert_eq!((listed.orders[0].status.as_str(), listed.orders[0].used), ("EXPIRED", 1));
     let other = app.team.start_run().await;
     assert_eq!(agent.proposes(other, &scan()).await.status.as_str(), "PENDING_APPROVAL", "nor did it leave its run");
@@ -216,7 +218,7 @@ async fn b4_a_restart_keeps_an_order_and_another_policy_voids_it() {
 async fn b4_the_orders_of_a_reviewer_who_is_revoked_are_void() {
     let (app, _, reviewer, _) = Scenario::start().await;
     ordered(&app, 9).await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: reviewer.id }.path(), &json!({})).await.is(200);
     assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
 }
 
@@ -243,7 +245,7 @@ async fn b4_an_agent_that_follows_its_run_is_not_told_of_orders() {
 async fn b4_a_new_token_of_its_giver_ends_an_order() {
     let (app, _, reviewer, _) = Scenario::start().await;
     ordered(&app, 9).await;
-    app.admin.post(&format!("/api/v1/identities/{}/token", reviewer.id), &json!({})).await.is(200);
+    app.admin.post(&ReplaceToken { identity: reviewer.id }.path(), &json!({})).await.is(200);
     assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL", "whoever had the old one may have given it");
 }
 
@@ -253,11 +255,11 @@ async fn t8_people_of_another_project_learn_nothing_of_orders() {
     ordered(&app, 9).await;
     let beta = app.neighbours("beta").await;
     assert!(standing(&beta.reviewer).await.is_empty());
-    beta.reviewer.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.problem(404, "unknown");
+    beta.reviewer.get(&ListRunOrders { run: app.team.run }.path()).await.problem(404, "unknown");
     let path = format!("/api/v1/runs/{}/orders/1/revoke", app.team.run);
     beta.operator.post(&path, &json!({ "reason": "mischief" })).await.problem(404, "unknown");
-    app.team.agent.get("/api/v1/orders").await.problem(403, "role");
-    app.team.agent.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.problem(403, "role");
+    app.team.agent.get(&ListOrders {}.path()).await.problem(403, "role");
+    app.team.agent.get(&ListRunOrders { run: app.team.run }.path()).await.problem(403, "role");
     assert_eq!(standing(&app.team.second).await.len(), 1);
 }
 
@@ -282,7 +284,7 @@ async fn b4_what_an_order_would_have_covered_is_told_with_what_was_rejected() {
     reviewer.rejects(&no).await.is(200);
     reviewer.approves(&other).await.is(200);
     let action = agent.proposes(app.team.run, &scan()).await;
-    let offer: api::OrderOffer = reviewer.get(&format!("/api/v1/actions/{}/order", action.id)).await.is(200).json();
+    let offer: api::OrderOffer = reviewer.get(&PreviewOrder { action: action.id }.path()).await.is(200).json();
     assert_eq!((offer.refused, offer.most_times), (None, 1_000));
     assert_eq!(offer.widths.len(), 1, "other contents are not offered for what runs");
     let covered: Vec<(String, &str)> =

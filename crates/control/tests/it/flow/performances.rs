@@ -2,7 +2,9 @@
 
 use placet_domain::policy::DEFAULT_TOOLS;
 use placet_domain::proposal::ActionSpec;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{FinishRun, PerformAction, ShowRun};
 use serde_json::json;
 
 use super::governed::working;
@@ -14,12 +16,12 @@ use crate::scenario::{Scenario, rules_of, rules_with};
 async fn finished(app: &Scenario, agent: &Person) -> (api::RunView, api::ActionView) {
     let run = working(app, json!({ "mode": "SIMULATION" })).await;
     let action = agent.proposes(run.id, &scan()).await;
-    let run = agent.post(&format!("/api/v1/runs/{}/finish", run.id), &json!({ "summary": "done" })).await;
+    let run = agent.post(&FinishRun { run: run.id }.path(), &json!({ "summary": "done" })).await;
     (run.is(200).json(), action)
 }
 
 async fn performs(reviewer: &Person, action: &api::ActionView) -> Answer {
-    reviewer.post_if(&format!("/api/v1/actions/{}/perform", action.id), action.review, &json!({})).await
+    reviewer.post_if(&PerformAction { action: action.id }.path(), action.review, &json!({})).await
 }
 
 async fn effects(reviewer: &Person, run: &api::RunView) -> Vec<api::ActionDetail> {
@@ -40,11 +42,11 @@ async fn c2_the_effects_of_a_simulation_are_shown_and_done_byte_for_byte() {
     let job = worker.leases().await.expect("there is something to do now");
     assert_eq!(serde_json::to_value(&shown[0].spec).unwrap(), serde_json::to_value(opened(&job)).unwrap());
     let complete = format!("/api/v1/runs/{}/complete", run.id);
-    let seen: api::RunView = reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    let seen: api::RunView = reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
     assert_eq!((seen.performing.as_slice(), seen.performed), (&[action.id][..], 0));
     reviewer.post_if(&complete, seen.review, &json!({})).await.problem(409, "not_now");
     worker.executes(&job).await;
-    let seen: api::RunView = reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    let seen: api::RunView = reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
     assert_eq!((seen.performing.len(), seen.performed), (0, 1));
     assert!(effects(&reviewer, &run).await.is_empty());
     reviewer.post_if(&complete, run.review, &json!({})).await.problem(412, "stale");
@@ -99,7 +101,7 @@ async fn r4_a_tool_that_was_changed_since_is_not_what_was_rehearsed() {
     let again: api::ActionView = performs(&reviewer, &action).await.is(200).json();
     assert_eq!(again.status.as_str(), "DENIED");
     assert!(worker.leases().await.is_none());
-    let seen: api::RunView = reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    let seen: api::RunView = reviewer.get(&ShowRun { run: run.id }.path()).await.is(200).json();
     let back = format!("/api/v1/runs/{}/reject-results", run.id);
     reviewer.post_if(&back, seen.review, &json!({ "reason": "propose it again" })).await.is(200);
 }

@@ -1,6 +1,8 @@
 //! PROPOSE and JUDGE: what the shipped policy says, and what an agent cannot do.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{ShowAction, ShowRun, StoreEvidence};
 use serde_json::json;
 
 use crate::moves::{reading, scan, scan_of_strangers, sweep};
@@ -69,7 +71,7 @@ async fn r1_a_file_operand_must_be_here_before_it_is_proposed() {
     let digest = Digest::of(bytes);
     let with_size = |size: usize| json!({ "tool": "cat", "files": [{ "path": "docs/run.sh", "digest": digest, "size_bytes": size }] });
     agent.post(&path, &with_size(10)).await.problem(422, "missing_evidence");
-    agent.put(&format!("/api/v1/projects/{}/evidence/{digest}", app.team.project), &bytes[..]).await.is(201);
+    agent.put(&StoreEvidence { project: app.team.project, digest }.path(), &bytes[..]).await.is(201);
     agent.post(&path, &with_size(11)).await.problem(422, "missing_evidence");
     agent.post(&path, &with_size(10)).await.is(201);
 }
@@ -88,7 +90,7 @@ async fn b1_the_work_of_another_agent_does_not_exist_for_an_agent() {
     for verb in ["", "/actions", "/stream"] {
         stranger.get(&run(verb)).await.problem(404, "unknown");
     }
-    stranger.get(&format!("/api/v1/actions/{}", action.id)).await.problem(404, "unknown");
+    stranger.get(&ShowAction { action: action.id }.path()).await.problem(404, "unknown");
     stranger.get(&format!("/api/v1/actions/{}/evidence", action.id)).await.problem(404, "unknown");
     stranger.withdraws(&action).await.problem(404, "unknown");
     let list: placet_wire::api::RunList = stranger.get("/api/v1/runs").await.is(200).json();
@@ -102,7 +104,7 @@ async fn b2_a_scope_locked_later_does_not_change_a_run() {
     let wider = json!({ "name": "lab", "rules": { "targets": ["192.0.2.0/24"], "tools": ["nmap"] } });
     let path = format!("/api/v1/projects/{}/scopes", app.team.project);
     let locked = app.team.operator.post(&path, &wider).await.is(201).json::<serde_json::Value>();
-    let run = reviewer.get(&format!("/api/v1/runs/{}", app.team.run)).await.is(200).json::<serde_json::Value>();
+    let run = reviewer.get(&ShowRun { run: app.team.run }.path()).await.is(200).json::<serde_json::Value>();
     assert_ne!(run["scope"], locked["version"]);
     assert_eq!(agent.proposes(app.team.run, &scan_of_strangers()).await.status.as_str(), "DENIED");
     let new_run = app.team.start_run().await;

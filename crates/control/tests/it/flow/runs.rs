@@ -1,6 +1,8 @@
 //! The states of a run, by HTTP.
 
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{CreateRun, RevokeIdentity, ShowRun};
 use serde_json::{Value, json};
 
 use crate::person::Person;
@@ -59,7 +61,7 @@ async fn c8_a_run_walks_through_its_states_each_one_ledger_event() {
     for (command, status, event) in way {
         let before = app.size();
         // A plan that was submitted has a digest of its own; decisions are on what stands now.
-        run = app.auditor.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+        run = app.auditor.get(&ShowRun { run: run.id }.path()).await.is(200).json();
         run = give(&app, &run, command).await.is(200).json();
         assert_eq!(run.status.as_str(), status, "{command}");
         assert!(!run.meaning.is_empty());
@@ -119,11 +121,11 @@ async fn r29_what_a_run_needs_is_checked_when_it_is_made() {
         (changed("agent", json!("idn_00000000000000000000000000000000")), 404),
     ];
     for (run, status) in cases {
-        let no = app.team.operator.post("/api/v1/runs", &run).await.any_problem();
+        let no = app.team.operator.post(&CreateRun {}.path(), &run).await.any_problem();
         assert_eq!(no.status, status, "{run}: {no:?}");
     }
     assert_eq!(app.size(), before);
     let revoked = app.another("agent", 1).await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", revoked.id), &json!({})).await.is(200);
-    app.team.operator.post("/api/v1/runs", &changed("agent", json!(revoked.id))).await.problem(422, "invalid");
+    app.admin.post(&RevokeIdentity { identity: revoked.id }.path(), &json!({})).await.is(200);
+    app.team.operator.post(&CreateRun {}.path(), &changed("agent", json!(revoked.id))).await.problem(422, "invalid");
 }

@@ -3,6 +3,8 @@
 use futures_util::future::join_all;
 use placet_domain::digest::Digest;
 use placet_domain::retention::Days;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::StoreEvidence;
 use serde_json::json;
 
 use crate::moves::{reading, scan_of_strangers};
@@ -27,7 +29,7 @@ fn file(number: u8) -> (Digest, Vec<u8>) {
 
 async fn uploads(app: &Scenario, person: &Person, number: u8) -> Answer {
     let (digest, bytes) = file(number);
-    person.put(&format!("/api/v1/projects/{}/evidence/{digest}", app.team.project), bytes).await
+    person.put(&StoreEvidence { project: app.team.project, digest }.path(), bytes).await
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Everything is visible by API: nothing needs a look into the database.
 
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{ListIdentities, ListProjects, ListScopes, ShowPolicy};
 use serde_json::{Value, json};
 
 use crate::moves::{reading, scan, scan_of_strangers, sweep};
@@ -31,14 +33,13 @@ async fn b11_run_actions_verdicts_approvals_evidence_and_ledger_are_visible() {
     assert!(trail.rows.iter().any(|row| row.output_digest == Some(done.evidence.to_string())));
     let entries: api::EntryList = auditor.get("/api/v1/ledger/entries").await.is(200).json();
     assert_eq!(entries.entries.len() as u64, app.size());
-    let projects: api::ProjectList = auditor.get("/api/v1/projects").await.is(200).json();
+    let projects: api::ProjectList = auditor.get(&ListProjects {}.path()).await.is(200).json();
     assert_eq!(projects.projects[0].id, app.team.project);
-    let scopes: api::ScopeList =
-        auditor.get(&format!("/api/v1/projects/{}/scopes", app.team.project)).await.is(200).json();
+    let scopes: api::ScopeList = auditor.get(&ListScopes { project: app.team.project }.path()).await.is(200).json();
     assert_eq!(scopes.scopes[0].version, runs.runs[0].scope);
-    let identities: api::IdentityList = auditor.get("/api/v1/identities").await.is(200).json();
+    let identities: api::IdentityList = auditor.get(&ListIdentities {}.path()).await.is(200).json();
     assert_eq!(identities.identities.len(), 7);
-    let policy: api::PolicyView = worker.get("/api/v1/policy").await.is(200).json();
+    let policy: api::PolicyView = worker.get(&ShowPolicy {}.path()).await.is(200).json();
     assert_eq!(policy.version, action.verdict.policy);
     assert!(policy.rules.iter().any(|rule| rule.id == "scan.host" && rule.line > 0));
 }

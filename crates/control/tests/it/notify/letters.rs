@@ -1,5 +1,7 @@
 //! Letters, through a server of mail that is not ours: with TLS and without, with a login, and with a server that hangs up.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateRun, ListHostings};
 use std::time::Duration;
 
 use placet_control::{Login, RouteParts, Security};
@@ -76,11 +78,11 @@ async fn b4_whoever_approved_is_not_asked_again_and_the_other_still_is() {
 async fn hosted(team: &Team) -> (String, Person) {
     let launch = json!({ "program": "/usr/bin/python3", "arguments": ["agent.py"], "profile": "default" });
     let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
-    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
     team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
     team.operator.post(&path("start"), &json!({})).await.is(200);
-    team.worker.post("/api/v1/hostings", &json!({})).await.is(200);
+    team.worker.post(&ListHostings {}.path(), &json!({})).await.is(200);
     team.worker.post(&path("host"), &json!({})).await.is(200);
     let digest = Digest::of(b"files");
     let snapshot = json!({ "number": 0, "workspace": digest, "memory": digest, "files": 1, "size_bytes": 1 });

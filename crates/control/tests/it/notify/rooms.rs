@@ -1,5 +1,7 @@
 //! What a chat is told, when, and when not.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::CreateRun;
 use std::time::Duration;
 
 use placet_control::{Pace, RouteParts, Schedule};
@@ -210,7 +212,7 @@ async fn r5_words_of_others_do_nothing_in_a_chat() {
     let team = &app.team;
     let new =
         json!({ "project": team.project, "goal": goal, "scope": "lab", "agent": team.agent.id, "plan": ["look"] });
-    team.operator.post("/api/v1/runs", &new).await.is(201);
+    team.operator.post(&CreateRun {}.path(), &new).await.is(201);
     let told = room.until_taken(1).await;
     assert!(told[0].contains("a plan waits for a decision"), "{}", told[0]);
     for obeyed in ["<!", "@here", "](", "://evil", "\u{202e}", "*now*", "evil.example|"] {

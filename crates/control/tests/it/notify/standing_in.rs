@@ -1,6 +1,8 @@
 //! Whoever is away has a stand-in, who is told and decides by their own rights.
 
 use placet_control::Security;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateProject, ListAbsences, RevokeIdentity, StartAbsence};
 use serde_json::{Value, json};
 
 use super::post_office::{PostOffice, dialer};
@@ -15,7 +17,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 async fn goes_away(person: &Person, to: &str) -> Answer {
     // Scenarios begin on 31 January.
     let away = json!({ "to": to, "until": "2026-02-02T09:30:00Z" });
-    person.post(&format!("/api/v1/identities/{}/away", person.id), &away).await
+    person.post(&StartAbsence { identity: person.id }.path(), &away).await
 }
 
 #[tokio::test]
@@ -45,7 +47,8 @@ async fn a13_who_stands_in_gets_the_letter_and_the_inbox_says_for_whom_until_it_
 #[tokio::test]
 async fn a13_who_is_away_now_is_told_to_colleagues_and_to_nobody_else() {
     let (app, _, rita, _) = Scenario::start().await;
-    let away = async |person: &Person| person.get("/api/v1/away").await.is(200).json::<Value>()["absences"].clone();
+    let away =
+        async |person: &Person| person.get(&ListAbsences {}.path()).await.is(200).json::<Value>()["absences"].clone();
     assert_eq!(away(&rita).await, json!([]));
     goes_away(&rita, "ralf-alpha").await.is(200);
     let told = json!([{
@@ -55,7 +58,7 @@ async fn a13_who_is_away_now_is_told_to_colleagues_and_to_nobody_else() {
     assert_eq!(away(&app.team.second).await, told);
     assert_eq!(away(&app.auditor).await, told);
     // Whoever shares no project with her does not even learn that there is somebody.
-    let beta: Value = app.admin.post("/api/v1/projects", &json!({ "name": "beta" })).await.is(201).json();
+    let beta: Value = app.admin.post(&CreateProject {}.path(), &json!({ "name": "beta" })).await.is(201).json();
     let stranger = app.hire(json!({ "name": "sam", "roles": ["reviewer"], "projects": [beta["id"]] })).await;
     assert_eq!(away(&stranger).await, json!([]));
     app.pass_ms(2 * DAY_MS);
@@ -96,7 +99,7 @@ async fn a13_what_a_stand_in_was_owed_who_is_gone_comes_to_whoever_is_away() {
     goes_away(&rita, "ralf-alpha").await.is(200);
     let waiting = agent.proposes(app.team.run, &scan()).await;
     office.until_said("full").await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", app.team.second.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: app.team.second.id }.path(), &json!({})).await.is(200);
     let letters = office.until_taken(1).await;
     assert_eq!(letters[0].to, "rita-alpha@example.org");
     assert!(letters[0].body.contains(&waiting.id.to_string()), "{}", letters[0].body);
@@ -151,7 +154,7 @@ async fn a13_nobody_learns_by_naming_a_stand_in_who_there_is_elsewhere() {
     let other = json!({ "to": "rita-alpha", "until": "2026-02-02T09:30:00Z" });
     rita.post(&path, &other).await.problem(404, "unknown");
     let bad = json!({ "to": "ralf-alpha", "until": "tomorrow" });
-    rita.post(&format!("/api/v1/identities/{}/away", rita.id), &bad).await.problem(400, "bad_body");
+    rita.post(&StartAbsence { identity: rita.id }.path(), &bad).await.problem(400, "bad_body");
 }
 
 #[tokio::test]

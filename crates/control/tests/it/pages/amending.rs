@@ -1,7 +1,9 @@
 //! Approving with changes on a page: all of the wish, the text of files too, byte for byte what somebody meant.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{HaltEverything, ReleaseHalt};
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Filled};
@@ -240,12 +242,12 @@ async fn b4_what_is_refused_whoever_asks_leaves_nothing_of_what_was_written() {
     let (_, form) = opened(&rita, &action).await;
     let form = form.with("file-0", "echo two\r\n");
     let halt = json!({ "reason": "smoke" });
-    reviewer.post("/api/v1/halt", &halt).await.is(200);
+    reviewer.post(&HaltEverything {}.path(), &halt).await.is(200);
     let before = app.size();
     let told = rita.send(&form).await.is(409).text();
     assert!(told.contains("smoke"), "{told}");
     // What nobody may do is recorded all the same: no rule permits it, whoever writes it.
-    app.admin.post("/api/v1/release", &json!({ "reason": "toast" })).await.is(200);
+    app.admin.post(&ReleaseHalt {}.path(), &json!({ "reason": "toast" })).await.is(200);
     let denied = form.clone().with("target", "192.0.2.1");
     let answer = rita.send(&denied).await;
     assert_eq!(answer.status, 403, "{}", answer.text());

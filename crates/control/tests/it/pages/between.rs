@@ -1,5 +1,7 @@
 //! What comes between somebody with a browser and a page: told as a page, with the way to all others, in their language; to programs as ever.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::ShowCaller;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -61,7 +63,7 @@ async fn c16_whoever_has_too_much_under_way_is_told_so_among_the_other_pages_and
     rita.language = "fr";
     let told = rita.open("/").await.is(429).text();
     assert!(told.contains("trop de demandes en cours") && told.contains("Exécutions"), "{told}");
-    reviewer.get("/api/v1/whoami").await.problem(429, "too_many");
+    reviewer.get(&ShowCaller {}.path()).await.problem(429, "too_many");
     drop(held);
     until_open(&rita, 200).await;
 }

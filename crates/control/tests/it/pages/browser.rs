@@ -1,6 +1,8 @@
 //! A browser without a screen: it follows no redirect by itself, holds the cookies it is given, and fills in forms that a page has.
 
 use axum::http::{HeaderMap, Method};
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::CreateSignInLink;
 use reqwest::header;
 
 use crate::person::{Answer, Person};
@@ -156,6 +158,6 @@ fn attribute(tag: &str, name: &str) -> String {
 /// The path of a fresh link for the person themselves.
 pub(crate) async fn link_of(person: &Person) -> String {
     let made: placet_wire::api::LinkOnce =
-        person.post(&format!("/api/v1/identities/{}/link", person.id), &serde_json::json!({})).await.is(201).json();
+        person.post(&CreateSignInLink { identity: person.id }.path(), &serde_json::json!({})).await.is(201).json();
     made.path
 }

@@ -1,6 +1,8 @@
 //! Every decision by a page: the same flow, the same record, on exactly what was shown.
 
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::AssignAction;
 use serde_json::json;
 
 use super::browser::{Browser, Filled};
@@ -202,7 +204,7 @@ async fn b4_what_somebody_spoke_about_meanwhile_is_not_approved_with_others() {
     let mut browser = Browser::visiting(&app, &reviewer).await;
     let form = browser.form(&browser.open(&format!("/?action={}", one.id)).await.is(200), "approve-all");
     let to = json!({ "to": "ralf-alpha", "note": "not before I looked" });
-    app.team.operator.post(&format!("/api/v1/actions/{}/assign", two.id), &to).await.is(200);
+    app.team.operator.post(&AssignAction { action: two.id }.path(), &to).await.is(200);
     let told = browser.send(&form).await.is(409).text();
     assert!(told.contains("1 were approved, 1 were not") && told.contains("somebody said something"), "{told}");
     assert_eq!(

@@ -10,6 +10,8 @@ use placet_domain::identity::Actor;
 use placet_domain::passkey::{Checked, Wrong};
 use placet_domain::refusal::Refusal;
 use placet_store::{Extras, SubmitError};
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{RevokeIdentity, ShowCaller};
 use serde_json::json;
 
 use super::browser::{Browser, Filled};
@@ -119,7 +121,7 @@ async fn c16_no_token_and_no_cookie_gets_around_somebodys_passkeys_and_each_try_
     let page = root.open("/settings").await.is(200).text();
     assert!(page.contains("has passkeys") && page.contains("placet identity end-passkeys"), "{page}");
     assert!(!page.contains(&person_path(&reviewer, "link")), "nothing is offered that would be refused");
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: reviewer.id }.path(), &json!({})).await.is(200);
 }
 
 #[tokio::test]
@@ -158,7 +160,7 @@ async fn c16_an_administrator_with_a_passkey_signs_what_changes_anothers_doors()
         signed(&root, door(&root, &person_path(&reviewer, "token")).await, &format!("token&of={of}"), &master).await;
     let shown = root.send(&token).await.is(200).text();
     assert!(shown.contains("shown this once"), "{shown}");
-    reviewer.get("/api/v1/whoami").await.is(401);
+    reviewer.get(&ShowCaller {}.path()).await.is(401);
     assert_eq!(checked(&entries(&app).await), Checked { doors: 3, ..Checked::default() });
     app.assert_sound().await;
 }

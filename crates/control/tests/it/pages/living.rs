@@ -2,6 +2,8 @@
 
 use axum::http::Method;
 use placet_control::{Limits, Settings};
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{RevokeIdentity, StartSafeMode};
 use serde_json::json;
 
 use super::browser::Browser;
@@ -116,7 +118,7 @@ async fn c16_news_of_other_projects_and_other_runs_do_not_come() {
     let foreign = reviewer.anonymous(Method::GET, &format!("/live?of={}", others.run)).header("cookie", cookie);
     assert_eq!(foreign.send().await.unwrap().status(), 404);
     // The first thing that concerns her is that she is revoked, which ends her streams: nothing came before that.
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: reviewer.id }.path(), &json!({})).await.is(200);
     for (number, mut stream) in streams.into_iter().enumerate() {
         assert_eq!(stream.next().await, None, "stream {number}");
     }
@@ -127,7 +129,7 @@ async fn c16_whoever_follows_one_run_is_told_what_concerns_everybody() {
     let (app, _, reviewer, _) = Scenario::start().await;
     let rita = Browser::visiting(&app, &reviewer).await;
     let mut run = Stream::open(&reviewer, &rita, &app.team.run.to_string()).await;
-    app.team.second.post("/api/v1/safe-mode", &json!({ "reason": "something is wrong" })).await.is(200);
+    app.team.second.post(&StartSafeMode {}.path(), &json!({ "reason": "something is wrong" })).await.is(200);
     let news = run.next().await.unwrap();
     assert!(news.contains("event: news") && !news.contains("wrong"), "{news}");
     let page = rita.open(&format!("/runs/{}", app.team.run)).await.is(200).text();
@@ -140,7 +142,7 @@ async fn c16_whoever_is_revoked_is_told_nothing_any_more() {
     let person = app.hire(json!({ "name": "eve", "roles": ["reviewer"], "projects": [app.team.project] })).await;
     let eve = Browser::visiting(&app, &person).await;
     let mut stream = Stream::open(&person, &eve, "inbox").await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", person.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: person.id }.path(), &json!({})).await.is(200);
     agent.proposes(app.team.run, &scan()).await;
     let mut told = Vec::new();
     while let Some(news) = stream.next().await {

@@ -4,7 +4,9 @@ use placet_domain::approval::Asking;
 use placet_domain::identity::Reach;
 use placet_domain::time::Timestamp;
 use placet_store::DecisionFilter;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::{ProposeAction, ShowOwnDecisions};
 use serde_json::json;
 
 use super::browser::Browser;
@@ -16,7 +18,7 @@ const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
 
 async fn mine(person: &Person) -> api::HabitView {
-    person.get("/api/v1/decisions/mine").await.is(200).json()
+    person.get(&ShowOwnDecisions {}.path()).await.is(200).json()
 }
 
 /// Approves an action after looking at it in the inbox for so long; where a name is asked for, it is typed.
@@ -151,7 +153,7 @@ async fn b4_an_agent_that_asked_too_often_is_one_item_of_the_inbox() {
         agent.proposes(app.team.run, &scan()).await;
     }
     for _ in 0..20 {
-        agent.post(&format!("/api/v1/runs/{}/actions", app.team.run), &scan()).await;
+        agent.post(&ProposeAction { run: app.team.run }.path(), &scan()).await;
     }
     let mut rita = Browser::visiting(&app, &reviewer).await;
     let inbox = rita.open("/").await.is(200).text();

@@ -1,7 +1,9 @@
 //! Standing orders by pages: given beside a decision, listed with what is left of them, taken back.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::StoreEvidence;
 use serde_json::json;
 
 use super::browser::Browser;
@@ -115,7 +117,7 @@ async fn r5_a_file_is_never_compared_with_contents_that_only_an_order_let_pass()
     app.restart_under(rules_with(WRITING_ASKS)).await;
     let write = async |content: &'static [u8], more: &str| -> api::ActionView {
         let digest = Digest::of(content);
-        agent.put(&format!("/api/v1/projects/{}/evidence/{digest}", app.team.project), content).await.is(201);
+        agent.put(&StoreEvidence { project: app.team.project, digest }.path(), content).await.is(201);
         let files = json!([{ "path": "docs/in.md", "digest": digest, "size_bytes": content.len() }]);
         agent.proposes(app.team.run, &json!({ "tool": "tee", "arguments": [more], "files": files })).await
     };

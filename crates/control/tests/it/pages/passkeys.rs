@@ -6,7 +6,9 @@ use placet_domain::passkey::{Assertion, Checked, Checker, Encoded, Told};
 use placet_domain::record::Record;
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::ShowOrganisation;
 use serde_json::Value;
 
 use super::browser::{Browser, Filled};
@@ -156,7 +158,7 @@ async fn b4_passkeys_demanded_of_everybody_are_asked_of_those_who_have_none() {
     assert!(page.text().contains("you have none yet") && !page.text().contains("id=\"approve\""), "{}", page.text());
     let reject = browser.form(&page, "reject").with("reason", "not today");
     browser.send(&reject).await.is(303);
-    let view: api::OrganisationView = reviewer.get("/api/v1/organisation").await.is(200).json();
+    let view: api::OrganisationView = reviewer.get(&ShowOrganisation {}.path()).await.is(200).json();
     assert_eq!(view.passkeys_demanded.as_deref(), Some("an audit"));
     let release = root.form(&root.open("/settings").await.is(200), "release-passkeys").with("reason", "over");
     root.send(&release).await.is(303);

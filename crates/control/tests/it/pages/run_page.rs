@@ -1,6 +1,8 @@
 //! Page of a run and the frame of all pages: pending decisions are shown, permitted actions are offered, and numbers agree.
 
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::ReachCheckpoint;
 use serde_json::json;
 
 use super::browser::Browser;
@@ -67,7 +69,7 @@ async fn checkpoint_shows_arguments_output_and_diff() {
     let said = worker.uploads(&job, "stdout", b"two lines sorted\n").await;
     let left = worker.uploads(&job, "out/docs/notes.txt", b"bread\nwine\n").await;
     worker.reports(&job, &worker.manifest(&job, vec![said, left])).await.is(200);
-    agent.post(&format!("/api/v1/runs/{}/checkpoints", app.team.run), &json!({})).await.is(200);
+    agent.post(&ReachCheckpoint { run: app.team.run }.path(), &json!({})).await.is(200);
     let page = Browser::visiting(&app, &reviewer).await.open(&format!("/runs/{}", app.team.run)).await.is(200).text();
     let (_, card) = page.split_once("id=\"checkpoint\"").unwrap();
     for shown in ["--unlikely-option", "two lines sorted", "class=\"come\"", "class=\"gone\"", "wine"] {

@@ -1,6 +1,8 @@
 //! What pages show: from the bound bytes, with tricks marked, in the reader's language, small enough to be there at once.
 
 use placet_domain::digest::Digest;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{ApprovePlan, CreateRun, LeaseJob};
 use serde_json::json;
 
 use super::browser::Browser;
@@ -291,7 +293,7 @@ async fn c16_an_inbox_with_much_in_it_stays_small() {
 async fn c16_runs_agents_workers_and_help_are_there_and_say_what_to_do_where_there_is_nothing() {
     let (app, agent, reviewer, worker) = Scenario::start().await;
     agent.proposes(app.team.run, &reading()).await;
-    let job = worker.post("/api/v1/leases", &json!({ "wait_ms": 0 })).await.is(200);
+    let job = worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 0 })).await.is(200);
     assert!(!job.body.is_empty());
     let rita = Browser::visiting(&app, &reviewer).await;
     assert!(rita.open("/runs").await.is(200).text().contains("survey the lab"));
@@ -313,13 +315,13 @@ async fn r5_a_plan_shows_the_program_that_it_starts_and_the_files_of_its_agent()
     let own = json!({ "path": "agent.py", "digest": digest, "size_bytes": content.len() });
     let launch = json!({ "program": "/usr/bin/python3", "arguments": ["agent.py", "--fast"], "profile": "default", "files": [own] });
     let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
-    let run: placet_wire::api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let run: placet_wire::api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
     let rita = Browser::visiting(&app, &team.reviewer).await;
     let page = rita.open(&format!("/runs/{}", run.id)).await.is(200).text();
     for shown in ["/usr/bin/python3", "--fast", "agent.py", "import", "⟦U+202E⟧", "nothing is limited"] {
         assert!(page.contains(shown), "`{shown}` is not shown:\n{page}");
     }
-    team.reviewer.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.is(200);
+    team.reviewer.post_if(&ApprovePlan { run: run.id }.path(), run.review, &json!({})).await.is(200);
     let after = rita.open(&format!("/runs/{}", run.id)).await.is(200).text();
     assert!(!after.contains("⟦U+202E⟧"), "only while it is decided on");
 }

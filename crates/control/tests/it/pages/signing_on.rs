@@ -1,5 +1,7 @@
 //! Signing on by a provider: out with a question, back with an answer to it. Whatever is not the answer lets nobody in.
 
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::RevokeIdentity;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -215,7 +217,7 @@ async fn t9_a_provider_that_speaks_for_another_leads_elsewhere_refuses_or_floods
 #[tokio::test]
 async fn c16_whoever_is_revoked_is_not_let_in_by_a_provider_and_without_one_there_is_no_such_door() {
     let (app, provider, reviewer) = started().await;
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: reviewer.id }.path(), &json!({})).await.is(200);
     signs_on(&app, &provider, &mut Browser::of(&app, &reviewer), |_| {}).await.is(403);
     let (app, _, reviewer, _) = Scenario::start().await;
     let browser = Browser::of(&app, &reviewer);

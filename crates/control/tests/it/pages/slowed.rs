@@ -1,6 +1,8 @@
 //! Whoever decides a lot types a name before anything happens, whichever form it is; and where two people are asked, everybody does.
 
 use placet_domain::approval::Asking;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::FinishRun;
 use serde_json::json;
 
 use super::browser::{Browser, Filled};
@@ -73,7 +75,7 @@ async fn b4_who_decides_a_lot_is_slowed_down_whichever_way_they_let_an_action_ha
     // What was rehearsed is done.
     let run = working(&app, json!({ "mode": "SIMULATION" })).await;
     let action = agent.proposes(run.id, &scan()).await;
-    agent.post(&format!("/api/v1/runs/{}/finish", run.id), &json!({ "summary": "done" })).await.is(200);
+    agent.post(&FinishRun { run: run.id }.path(), &json!({ "summary": "done" })).await.is(200);
     let page = rita.open(&format!("/actions/{}", action.id)).await.is(200);
     let perform = rita.form(&page, "perform");
     takes_name(&app, &mut rita, perform, "nmap").await;

@@ -3,7 +3,9 @@
 
 use axum::http::Method;
 use placet_control::{App, Hooks, serve};
+use placet_wire::Endpoint as _;
 use placet_wire::api;
+use placet_wire::endpoint::RevokeIdentity;
 use serde_json::{Value, json};
 
 use super::{Message, hook_of};
@@ -146,7 +148,7 @@ async fn r38_the_hook_of_a_revoked_agent_is_as_good_as_none() {
     let message = |id| Message::of(id, &wish(&app, scan()));
     let (before, after) = (message("msg_1"), message("msg_2"));
     before.send(&app, "ci").await.is(201);
-    app.admin.post(&format!("/api/v1/identities/{}/revoke", agent.id), &json!({})).await.is(200);
+    app.admin.post(&RevokeIdentity { identity: agent.id }.path(), &json!({})).await.is(200);
     let size = app.size();
     let expected = after.send(&app, "nobody").await.problem(401, "unauthorized");
     assert_eq!(after.send(&app, "ci").await.problem(401, "unauthorized"), expected);
