@@ -25,6 +25,7 @@ mod report;
 mod sqlite;
 mod store;
 mod sweep;
+mod unit;
 
 pub use blob::{BlobWriter, Blobs, EvidenceKey, Keeping};
 pub use clock::{Clock, ManualClock};

@@ -19,7 +19,7 @@ pub(crate) use calls::calls;
 pub(crate) use content::{advice, kept, removal, sealed, unnamed, verifier};
 pub(crate) use decisions::{decided_since, decisions, has_old_looks, looks_kept_from_ms, questions, seen, waiting};
 pub(crate) use entities::{
-    children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
+    children, count_named, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
 pub(crate) use entries::{bytes_before, count_entries, cursor, debts, entries, entry};
