@@ -470,4 +470,3 @@ fn about(loaded: &Loaded, command: &Command) -> About {
     };
     About { project, run, action }
 }
-

@@ -82,9 +82,17 @@ impl<'a> Draft<'a> {
             self.record_run(run.id, [event]);
             is_run_changed = true;
         }
-        let asked = self.after.find_run(run.id).filter(|_| is_run_changed).and_then(question);
-        self.record_run(run.id, asked);
+        if is_run_changed {
+            self.record_question(run.id);
+        }
         Ok(Taken::AsAsked)
+    }
+
+    /// Records what a run that is at work after its events so far must stop for: something is used up, or a person is to be asked because
+    /// most of it is. It is asked whenever the run goes on, so that what was spent while nobody could be asked is asked about then.
+    pub(crate) fn record_question(&mut self, id: RunId) {
+        let question = self.after.find_run(id).and_then(question);
+        self.record_run(id, question);
     }
 
     /// Names what each event is about, and ends the draft.

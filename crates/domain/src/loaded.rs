@@ -173,10 +173,9 @@ impl Command {
 const fn new_token(command: &IdentityCommand) -> Option<Digest> {
     match command {
         IdentityCommand::Register { token, .. } | IdentityCommand::ReplaceToken { token, .. } => Some(*token),
-        IdentityCommand::Revoke
-        | IdentityCommand::Door(_)
-        | IdentityCommand::Away(_)
-        | IdentityCommand::Declare(_) => None,
+        IdentityCommand::Revoke | IdentityCommand::Door(_) | IdentityCommand::Away(_) | IdentityCommand::Declare(_) => {
+            None
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) fn record_run(draft: &mut Draft<'_>, id: RunId, events: Vec<RunEvent>
     let is_started = events.contains(&RunEvent::Started);
     let is_made = events.iter().any(|event| matches!(event, RunEvent::Created { .. }));
     draft.record_run(id, events);
+    if loaded.run.is_some() {
+        draft.record_question(id);
+    }
     let Some(run) = draft.after.find_run(id).cloned() else { return Ok(()) };
     let begins = run.status == RunStatus::PendingApproval || is_started;
     if gets_a_budget || begins || is_made {
@@ -153,7 +156,8 @@ impl Books<'_, '_> {
             return;
         }
         let kept = pending.map(|pending| payer.allots(id, pending));
-        let (settled, parent) = (payer.settles(id, spent), run.parent.and_then(|id| self.known().find_run(id)).cloned());
+        let (settled, parent) =
+            (payer.settles(id, spent), run.parent.and_then(|id| self.known().find_run(id)).cloned());
         std::iter::once(settled).chain(kept).for_each(|event| self.record(event));
         self.tell_above(parent);
     }

@@ -56,14 +56,19 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
             parent,
             ..Loaded::default()
         };
-        loaded.passkeys = reads.identity.filter(|_| reads.passkeys).map(|id| self.load_passkeys(id)).transpose()?.unwrap_or_default();
+        loaded.passkeys =
+            reads.identity.filter(|_| reads.passkeys).map(|id| self.load_passkeys(id)).transpose()?.unwrap_or_default();
         loaded.workers = self.load_workers(&reads, loaded.run.as_ref(), loaded.action.as_ref())?;
         let resting = self.load_resting_runs(reads.rests_on, &loaded.actions)?;
         loaded.beside = self.load_beside(&reads, loaded.run.iter().chain(&resting), &loaded.actions)?;
         loaded.runs = resting.into_iter().chain(above).chain(others).collect();
         if let Some(run) = &loaded.run {
             loaded.givers = if reads.givers { self.load_givers(run)? } else { Vec::new() };
-            loaded.questions = if reads.questions { self.load_questions(run, &submission.terms.asking)? } else { Questions::default() };
+            loaded.questions = if reads.questions {
+                self.load_questions(run, &submission.terms.asking)?
+            } else {
+                Questions::default()
+            };
         }
         let project = loaded.run.as_ref().map(|run| run.project).or(reads.project);
         loaded.removed = self.load_removed(project, depended_on(&submission.command))?;

@@ -21,7 +21,11 @@ use crate::receipt::Receipt;
 
 impl<U: UnitOfWork> CommandFlow<'_, U> {
     /// The answer that was given under this key, if one was.
-    pub(crate) fn recall(&mut self, actor: &Actor, key: Option<&IdempotencyKey>) -> Result<Option<Receipt>, SubmitError> {
+    pub(crate) fn recall(
+        &mut self,
+        actor: &Actor,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<Receipt>, SubmitError> {
         let Some(IdempotencyKey { key, request }) = key else { return Ok(None) };
         match self.unit.answered(actor, key)? {
             None => Ok(None),

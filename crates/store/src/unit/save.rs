@@ -39,7 +39,14 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Saves the state that a record changed, if it is one of which a command changes one at most: not a run, action or content.
-    fn save_thing(&mut self, records: &[Record], record: &Record, after: &Loaded, stamp: Stamp, first: u64) -> Found<()> {
+    fn save_thing(
+        &mut self,
+        records: &[Record],
+        record: &Record,
+        after: &Loaded,
+        stamp: Stamp,
+        first: u64,
+    ) -> Found<()> {
         match &record.event {
             Event::Organisation(_) => {
                 self.unit.save(RowChange::Organisation { state: &after.organisation, changed: stamp.seq })

@@ -41,11 +41,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Decides a command and records what follows. The receipt counts only when the transaction is committed.
-    pub(super) fn carry_out(
-        &mut self,
-        admitted: &Admitted<'_>,
-        extras: &Extras,
-    ) -> Result<Receipt, SubmitError> {
+    pub(super) fn carry_out(&mut self, admitted: &Admitted<'_>, extras: &Extras) -> Result<Receipt, SubmitError> {
         let submission = admitted.submission();
         let before = self.load(submission)?;
         let mut decided = match decide(&before, admitted, self.now) {

@@ -208,8 +208,7 @@ impl Walk {
         let actor = self.world.actor(who);
         let loaded = self.world.load(&actor, &command);
         let submission = self.world.submission(actor, command);
-        let (first, second) =
-            (self.world.decide(&loaded, &submission), self.world.decide(&loaded, &submission));
+        let (first, second) = (self.world.decide(&loaded, &submission), self.world.decide(&loaded, &submission));
         prop_assert_eq!(&first, &second);
         let Ok(decided) = first else { return Ok(first.map(|decided| decided.records)) };
         // The state that is handed on is the one that the records lead to.

@@ -349,9 +349,9 @@ mod tests {
         let mut conn = Connection::open_in_memory().unwrap();
         prepare(&mut conn).unwrap();
         conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
-        conn.execute("INSERT INTO run (created, id, created_ms, changed, changed_ms, project, status, is_open, state) VALUES (1, zeroblob(16), 0, 0, 0, 1, 'EXECUTING', 1, '{}')", []).unwrap();
-        let insert = "INSERT INTO action (created, id, created_ms, changed, changed_ms, project, run, status, is_live, risk, policy, state, tier, bound, question)
-            VALUES (?1, randomblob(16), 0, 0, 0, 1, 1, 'PENDING_APPROVAL', 1, 30, x'00', '{}', 'B', ?2, x'07')";
+        conn.execute("INSERT INTO run (created, id, created_ms, changed, changed_ms, project, status, is_open, rollbacks, state) VALUES (1, zeroblob(16), 0, 0, 0, 1, 'EXECUTING', 1, 0, '{}')", []).unwrap();
+        let insert = "INSERT INTO action (created, id, created_ms, changed, changed_ms, project, run, status, is_live, risk, policy, rollbacks, performing, asks, state, tier, bound, question)
+            VALUES (?1, randomblob(16), 0, 0, 0, 1, 1, 'PENDING_APPROVAL', 1, 30, x'00', 0, 0, 1, '{}', 'B', ?2, x'07')";
         for number in 0..own + others {
             let bound = if number < own { IdentityId::from_bytes([7; 16]).to_string() } else { String::new() };
             conn.execute(insert, rusqlite::params![number + 2, bound]).unwrap();

@@ -95,7 +95,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn save_action(&mut self, action: &ActionState, before: Option<&ActionState>, span: Span) -> Result<(), StoreError> {
+    fn save_action(
+        &mut self,
+        action: &ActionState,
+        before: Option<&ActionState>,
+        span: Span,
+    ) -> Result<(), StoreError> {
         let [project, run] = [Thing::Project(action.project), Thing::Run(action.run)];
         let home = Home { project: self.home(project)?, run: self.home(run)? };
         let row = ActionRow::of(action, home, span);
