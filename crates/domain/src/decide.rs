@@ -1,7 +1,7 @@
 //! The one door. A store loads what a command is about, asks here, and commits the answer or nothing.
 //!
 //! ```text
-//! Admitted::check ─► command.reads() ─► load ─► decide(&loaded, &admitted, now) ─► records + state after ─► append ─► save ─► commit
+//! AdmittedSubmission::check ─► command.reads() ─► load ─► decide(&loaded, &admitted, now) ─► records + state after ─► append ─► save ─► commit
 //! ```
 
 use std::borrow::Cow;
@@ -10,8 +10,8 @@ use crate::action::{self, ActionCommand, Demand, Setting};
 use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::digest::Digest;
-pub use crate::draft::Decided;
-use crate::draft::{Draft, Taken};
+pub use crate::draft::CommandOutcome;
+use crate::draft::{ActionOutcome, CommandDraft};
 use crate::id::{ActionId, ProjectId};
 use crate::identity::{self, Actor, DoorCommand, Identity, IdentityCommand, Role};
 pub use crate::loaded::{Loaded, Others, Reads};
@@ -56,9 +56,9 @@ impl Command {
 
 /// A submission whose caller holds a valid credential at the moment of the decision.
 #[derive(Debug, Clone, Copy)]
-pub struct Admitted<'a>(&'a Submission);
+pub struct AdmittedSubmission<'a>(&'a Submission);
 
-impl<'a> Admitted<'a> {
+impl<'a> AdmittedSubmission<'a> {
     /// Checks the credential of the caller ([`check_credential`]).
     pub fn check(submission: &'a Submission, valid: Option<Digest>) -> Result<Self, Refusal> {
         // A refused attempt is recorded of everybody.
@@ -83,7 +83,7 @@ pub fn check_credential(actor: &Actor, valid: Option<Digest>) -> Result<(), Refu
 }
 
 /// Decides a command. A refusal changes nothing; whether the attempt itself is recorded, [`recorded`] says.
-pub fn decide(loaded: &Loaded, admitted: &Admitted<'_>, now: Timestamp) -> Result<Decided, Refusal> {
+pub fn decide(loaded: &Loaded, admitted: &AdmittedSubmission<'_>, now: Timestamp) -> Result<CommandOutcome, Refusal> {
     let submission = admitted.submission();
     let command = &submission.command;
     let actor = &*present(loaded, submission)?;
@@ -91,7 +91,7 @@ pub fn decide(loaded: &Loaded, admitted: &Admitted<'_>, now: Timestamp) -> Resul
     check_reach(actor, command, about.project)?;
     check_halt(&loaded.organisation, command)?;
     check_safe_mode(loaded, command)?;
-    let mut draft = Draft::new(loaded, now);
+    let mut draft = CommandDraft::new(loaded, now);
     record_events(&mut draft, actor, submission)?;
     check_taken(loaded, command)?;
     check_contents(loaded, command)?;
@@ -104,7 +104,7 @@ pub fn decide(loaded: &Loaded, admitted: &Admitted<'_>, now: Timestamp) -> Resul
 }
 
 /// Records the events of a command and their consequences.
-fn record_events(draft: &mut Draft<'_>, actor: &Actor, submission: &Submission) -> Result<(), Refusal> {
+fn record_events(draft: &mut CommandDraft<'_>, actor: &Actor, submission: &Submission) -> Result<(), Refusal> {
     let (loaded, now) = (draft.before, draft.now);
     match &submission.command {
         Command::Organisation(command) => {
@@ -207,7 +207,7 @@ fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
 }
 
 /// Checks that no run goes to work while everything is stopped, whatever was asked.
-fn check_standstill(draft: &Draft<'_>) -> Result<(), Refusal> {
+fn check_standstill(draft: &CommandDraft<'_>) -> Result<(), Refusal> {
     let Some(halt) = &draft.before.organisation.halt else { return Ok(()) };
     let works = |run: &Option<Run>| run.as_ref().is_some_and(|run| run.status == RunStatus::Executing);
     let goes_to_work = !works(&draft.before.run) && works(&draft.after.run);
@@ -265,7 +265,7 @@ fn check_contents(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
 
 /// Records the events of an action and what they mean for its run: both, or neither.
 fn record_action(
-    draft: &mut Draft<'_>,
+    draft: &mut CommandDraft<'_>,
     id: ActionId,
     command: &ActionCommand,
     (actor, submission): (&Actor, &Submission),
@@ -285,7 +285,7 @@ fn record_action(
         return Ok(());
     }
     let (order, signed) = (order_given(loaded, command, &setting)?, signed(actor, command.proof(), now)?);
-    if draft.record_action(run, loaded.action.as_ref(), events, command.may_move())? == Taken::AsAsked {
+    if draft.record_action(run, loaded.action.as_ref(), events, command.may_move())? == ActionOutcome::Recorded {
         draft.record_run(run.id, order.map(RunEvent::from));
         draft.record_all(signed);
     }

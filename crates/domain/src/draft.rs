@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 
 /// An accepted command: its records and the state after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
+pub struct CommandOutcome {
     pub records: Vec<Record>,
     /// The loaded state, evolved by the records.
     pub after: Loaded,
@@ -24,7 +24,7 @@ pub struct Decided {
 }
 
 /// Events so far, with the states before and after them.
-pub(crate) struct Draft<'a> {
+pub(crate) struct CommandDraft<'a> {
     pub(crate) before: &'a Loaded,
     pub(crate) after: Loaded,
     pub(crate) now: Timestamp,
@@ -32,7 +32,7 @@ pub(crate) struct Draft<'a> {
     ended: Vec<(usize, Decision)>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> CommandDraft<'a> {
     pub(crate) fn new(before: &'a Loaded, now: Timestamp) -> Self {
         Self { before, after: before.clone(), now, events: Vec::new(), ended: Vec::new() }
     }
@@ -66,12 +66,12 @@ impl<'a> Draft<'a> {
         action: Option<&ActionState>,
         events: Vec<(ActionId, ActionEvent)>,
         may_move: bool,
-    ) -> Result<Taken, Refusal> {
+    ) -> Result<ActionOutcome, Refusal> {
         let also = match follow(run, action, &events)? {
             Consequence::Also(also) => also,
             Consequence::Instead(instead) => {
                 self.record_run(run.id, instead);
-                return Ok(Taken::Instead);
+                return Ok(ActionOutcome::Replaced);
             }
         };
         self.record_all(events.into_iter().map(|(id, event)| Event::Action(id, event)));
@@ -85,7 +85,7 @@ impl<'a> Draft<'a> {
         if is_run_changed {
             self.record_question(run.id);
         }
-        Ok(Taken::AsAsked)
+        Ok(ActionOutcome::Recorded)
     }
 
     /// Records what a run that is at work after its events so far must stop for: something is used up, or a person is to be asked because
@@ -96,16 +96,16 @@ impl<'a> Draft<'a> {
     }
 
     /// Names what each event is about, and ends the draft.
-    pub(crate) fn finish(self, about: impl Fn(&Event) -> About, is_final: bool) -> Decided {
+    pub(crate) fn finish(self, about: impl Fn(&Event) -> About, is_final: bool) -> CommandOutcome {
         let Self { after, events, ended, .. } = self;
         let records = events.into_iter().map(|event| Record { about: about(&event), event }).collect();
-        Decided { records, after, ended, is_final }
+        CommandOutcome { records, after, ended, is_final }
     }
 }
 
 /// Whether the events of an action were recorded, or something else in their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
-    AsAsked,
-    Instead,
+pub(crate) enum ActionOutcome {
+    Recorded,
+    Replaced,
 }

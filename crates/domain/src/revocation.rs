@@ -8,7 +8,7 @@
 use crate::action::{ActionEvent, ActionState, ActionStatus};
 use crate::approval::Terms;
 use crate::decide::Loaded;
-use crate::draft::Draft;
+use crate::draft::CommandDraft;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::Identity;
 use crate::organisation::Organisation;
@@ -37,7 +37,11 @@ fn approved(action: &ActionState, id: IdentityId) -> bool {
 }
 
 /// Voids everything loaded that depends on the revoked identity. `revoked` is the identity before its revocation.
-pub(crate) fn record_consequences(draft: &mut Draft<'_>, revoked: &Identity, terms: &Terms) -> Result<(), Refusal> {
+pub(crate) fn record_consequences(
+    draft: &mut CommandDraft<'_>,
+    revoked: &Identity,
+    terms: &Terms,
+) -> Result<(), Refusal> {
     let before = draft.before;
     for action in &before.actions {
         let void = void_action(action, revoked, terms, draft.now);
@@ -55,7 +59,7 @@ pub(crate) fn record_consequences(draft: &mut Draft<'_>, revoked: &Identity, ter
 }
 
 /// Records the events of an action together with the events that follow for its run.
-fn record_action(draft: &mut Draft<'_>, action: &ActionState, events: Vec<ActionEvent>) -> Result<(), Refusal> {
+fn record_action(draft: &mut CommandDraft<'_>, action: &ActionState, events: Vec<ActionEvent>) -> Result<(), Refusal> {
     let events: Vec<(ActionId, ActionEvent)> = events.into_iter().map(|event| (action.id, event)).collect();
     // Without events, or without the run of the action, nothing follows.
     match draft.after.find_run(action.run).filter(|_| !events.is_empty()).cloned() {

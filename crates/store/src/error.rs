@@ -12,6 +12,9 @@ use placet_ledger::{Fault, HeadError, ProveError, ReadError};
 
 use crate::sqlite::Holder;
 
+/// Result of a step of the store that cannot be refused.
+pub(crate) type StoreResult<T> = Result<T, StoreError>;
+
 /// Why a submission was not carried out.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {

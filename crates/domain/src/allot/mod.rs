@@ -9,7 +9,7 @@ mod shares;
 
 use crate::budget::{Amounts, Budget, Purpose};
 use crate::decide::Loaded;
-use crate::draft::Draft;
+use crate::draft::CommandDraft;
 use crate::id::RunId;
 use crate::project::{Project, ProjectEvent};
 use crate::record::Event;
@@ -20,7 +20,7 @@ pub(crate) use shares::{by_organisation, by_project};
 use shares::{check_children, share};
 
 /// Records the events of a run, and their consequences for its payer (its parent or its project) and for the runs that it has made.
-pub(crate) fn record_run(draft: &mut Draft<'_>, id: RunId, events: Vec<RunEvent>) -> Result<(), Refusal> {
+pub(crate) fn record_run(draft: &mut CommandDraft<'_>, id: RunId, events: Vec<RunEvent>) -> Result<(), Refusal> {
     let loaded = draft.before;
     let gets_a_budget = events.iter().any(|event| matches!(event, RunEvent::Budget(BudgetEvent::Set { .. })));
     let is_started = events.contains(&RunEvent::Started);
@@ -67,7 +67,7 @@ fn check_parent(loaded: &Loaded) -> Result<(), Refusal> {
 
 /// Budgets of the runs and their payers, kept up to date in the draft of a command.
 struct Books<'d, 'a> {
-    draft: &'d mut Draft<'a>,
+    draft: &'d mut CommandDraft<'a>,
 }
 
 impl Books<'_, '_> {

@@ -76,13 +76,16 @@ impl Beside {
     /// Adds one action of the run in its current state.
     #[must_use]
     pub fn and(self, run: &Run, action: &ActionState) -> Self {
-        if action.rollbacks != run.rollbacks {
-            return self;
-        }
-        match action.status {
-            ActionStatus::PendingApproval => Self { waiting: self.waiting.saturating_add(1), ..self },
+        if action.rollbacks == run.rollbacks { self.plus(action.status, 1) } else { self }
+    }
+
+    /// Adds this many actions in one status. Interrupted actions may wait for a person indefinitely, so they do not count.
+    #[must_use]
+    pub fn plus(self, status: ActionStatus, count: u64) -> Self {
+        match status {
+            ActionStatus::PendingApproval => Self { waiting: self.waiting.saturating_add(count), ..self },
             ActionStatus::Approved | ActionStatus::Leased | ActionStatus::Executing => {
-                Self { working: self.working.saturating_add(1), ..self }
+                Self { working: self.working.saturating_add(count), ..self }
             }
             ActionStatus::Denied
             | ActionStatus::Rehearsed

@@ -9,7 +9,7 @@ use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatu
 use placet_domain::approval::Terms;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
-use placet_domain::decide::{Admitted, Decided, Loaded, Others, Reads, decide, recorded};
+use placet_domain::decide::{AdmittedSubmission, CommandOutcome, Loaded, Others, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
@@ -204,13 +204,13 @@ impl World {
     }
 
     /// Decides as a store does: the credential is checked first.
-    pub(crate) fn decide(&self, loaded: &Loaded, submission: &Submission) -> Result<Decided, Refusal> {
+    pub(crate) fn decide(&self, loaded: &Loaded, submission: &Submission) -> Result<CommandOutcome, Refusal> {
         let valid = submission.actor.identity().and_then(|asks| {
             // Callers that no test registered hold the token that they show.
             let known = self.identities.get(&asks.id).unwrap_or(asks);
             (!known.revoked).then_some(known.token)
         });
-        decide(loaded, &Admitted::check(submission, valid)?, self.now)
+        decide(loaded, &AdmittedSubmission::check(submission, valid)?, self.now)
     }
 
     pub(crate) fn submission(&self, actor: Actor, command: Command) -> Submission {

@@ -3,7 +3,7 @@
 
 use placet_domain::action::ActionCommand;
 use placet_domain::command::{About, Command};
-use placet_domain::decide::{Admitted, Loaded, check_credential};
+use placet_domain::decide::{AdmittedSubmission, Loaded, check_credential};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item, Manifest};
 use placet_domain::identity::{Actor, DoorCommand, IdentityCommand};
@@ -104,6 +104,6 @@ fn credential_must_be_the_valid_one() {
         assert_eq!(check_credential(&actor, valid), Err(Refusal::Revoked));
         let note = Command::NoteRefusal { about: About::default(), tried: "x", refusal: Refusal::Reach };
         let submission = world.submission(actor.clone(), note);
-        assert!(Admitted::check(&submission, valid).is_ok(), "an attempt is recorded of everybody");
+        assert!(AdmittedSubmission::check(&submission, valid).is_ok(), "an attempt is recorded of everybody");
     }
 }

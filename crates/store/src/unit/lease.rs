@@ -2,14 +2,14 @@
 
 use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::command::{Command, Submission};
-use placet_domain::decide::{Admitted, check_credential};
+use placet_domain::decide::{AdmittedSubmission, check_credential};
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 
 use super::submit::CommandFlow;
-use super::{Found, UnitOfWork, WaitingRun};
-use crate::error::SubmitError;
+use super::{UnitOfWork, WaitingRun};
+use crate::error::{StoreResult, SubmitError};
 use crate::receipt::{Extras, Lease, Receipt};
 
 /// Whoever waits for work waits for the writer too, so there is an end to it.
@@ -58,7 +58,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
             let command = Command::Action { id, run, command: ActionCommand::Lease { worker: lease.worker.id } };
             let (actor, terms, policy) = (Actor::Identity(lease.worker.clone()), lease.terms, lease.policy);
             let submission = Submission { actor, command, terms, policy, idempotency: None };
-            let receipt = match self.carry_out(&Admitted::check(&submission, valid)?, &Extras::default()) {
+            let receipt = match self.carry_out(&AdmittedSubmission::check(&submission, valid)?, &Extras::default()) {
                 Ok(receipt) => receipt,
                 Err(SubmitError::Refused(refusal)) if refusal.concerns_one_action() && skipped.one_more() => {
                     skipped_here += 1;
@@ -77,7 +77,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Lists the runs with approved actions in the order of their turns.
-    fn waiting_in_turn(&mut self) -> Found<Vec<WaitingRun>> {
+    fn waiting_in_turn(&mut self) -> StoreResult<Vec<WaitingRun>> {
         let mut found = self.unit.waiting_runs()?;
         found.sort_by_cached_key(|waiting| self.turns.rank(waiting));
         Ok(found)

@@ -36,67 +36,65 @@ use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
 
-use crate::error::StoreError;
+use crate::error::StoreResult;
 use crate::receipt::Lease;
-
-type Found<T> = Result<T, StoreError>;
 
 /// An open transaction of a backend. Reads see what the transaction wrote. Methods take `&mut self`, because a backend may cache.
 pub(crate) trait UnitOfWork {
     /// Digest of the token by which an identity is known now; `None` if it is unknown or revoked.
-    fn credential(&mut self, id: IdentityId) -> Found<Option<Digest>>;
-    fn identity(&mut self, id: IdentityId) -> Found<Option<Identity>>;
+    fn credential(&mut self, id: IdentityId) -> StoreResult<Option<Digest>>;
+    fn identity(&mut self, id: IdentityId) -> StoreResult<Option<Identity>>;
     /// All identities, also revoked ones.
-    fn identities(&mut self) -> Found<Vec<Identity>>;
+    fn identities(&mut self) -> StoreResult<Vec<Identity>>;
     /// Counts the identities that have or had a name.
-    fn count_named(&mut self, name: &str) -> Found<u64>;
+    fn count_named(&mut self, name: &str) -> StoreResult<u64>;
     /// Whether an identity has or had a token; a revoked identity keeps it.
-    fn is_token_taken(&mut self, token: Digest) -> Found<bool>;
-    fn organisation(&mut self) -> Found<Organisation>;
-    fn project(&mut self, id: ProjectId) -> Found<Option<Project>>;
-    fn projects(&mut self) -> Found<Vec<Project>>;
-    fn is_project_name_taken(&mut self, name: &str) -> Found<bool>;
-    fn run(&mut self, id: RunId) -> Found<Option<Run>>;
+    fn is_token_taken(&mut self, token: Digest) -> StoreResult<bool>;
+    fn organisation(&mut self) -> StoreResult<Organisation>;
+    fn project(&mut self, id: ProjectId) -> StoreResult<Option<Project>>;
+    fn projects(&mut self) -> StoreResult<Vec<Project>>;
+    fn is_project_name_taken(&mut self, name: &str) -> StoreResult<bool>;
+    fn run(&mut self, id: RunId) -> StoreResult<Option<Run>>;
     /// Unfinished runs, of one project or of all.
-    fn unfinished_runs(&mut self, project: Option<ProjectId>) -> Found<Vec<Run>>;
+    fn unfinished_runs(&mut self, project: Option<ProjectId>) -> StoreResult<Vec<Run>>;
     /// Unfinished runs of a project that other runs have made.
-    fn child_runs(&mut self, project: ProjectId) -> Found<Vec<Run>>;
+    fn child_runs(&mut self, project: ProjectId) -> StoreResult<Vec<Run>>;
     /// Unfinished runs whose state names an identity.
-    fn runs_naming(&mut self, id: IdentityId) -> Found<Vec<Run>>;
-    fn action(&mut self, id: ActionId) -> Found<Option<ActionState>>;
-    /// Unstarted actions that depend on an identity ([`ActionState::rests_on`]).
-    fn actions_resting_on(&mut self, id: IdentityId) -> Found<Vec<ActionState>>;
+    fn runs_naming(&mut self, id: IdentityId) -> StoreResult<Vec<Run>>;
+    fn action(&mut self, id: ActionId) -> StoreResult<Option<ActionState>>;
+    /// Unstarted actions whose state names an identity.
+    fn unstarted_actions_naming(&mut self, id: IdentityId) -> StoreResult<Vec<ActionState>>;
     /// Whether a worker holds an action.
-    fn is_action_at_work(&mut self) -> Found<bool>;
+    fn is_action_at_work(&mut self) -> StoreResult<bool>;
     /// Counts the open actions of a run, without the given ones.
-    fn count_beside(&mut self, run: &Run, without: &[ActionId]) -> Found<Beside>;
+    fn count_beside(&mut self, run: &Run, without: &[ActionId]) -> StoreResult<Beside>;
     /// Counts the questions of a run's family; `first` is the run at the top of it.
-    fn count_questions(&mut self, run: &Run, first: RunId, terms: &Asking) -> Found<Questions>;
-    fn worktree(&mut self, id: WorktreeId) -> Found<Option<Worktree>>;
-    /// Worktrees with an exemption that an identity granted.
-    fn worktrees_exempted_by(&mut self, id: IdentityId) -> Found<Vec<Worktree>>;
+    fn count_questions(&mut self, run: &Run, first: RunId, terms: &Asking) -> StoreResult<Questions>;
+    fn worktree(&mut self, id: WorktreeId) -> StoreResult<Option<Worktree>>;
+    /// Worktrees whose state names an identity.
+    fn worktrees_naming(&mut self, id: IdentityId) -> StoreResult<Vec<Worktree>>;
     /// Contents that are named by entries from this one on, or by documents that were sealed with one of them.
-    fn touched_contents(&mut self, from: u64) -> Found<BTreeSet<Digest>>;
+    fn touched_contents(&mut self, from: u64) -> StoreResult<BTreeSet<Digest>>;
     /// Whether a project removed a content and does not keep it again.
-    fn is_content_removed(&mut self, project: ProjectId, digest: Digest) -> Found<bool>;
+    fn is_content_removed(&mut self, project: ProjectId, digest: Digest) -> StoreResult<bool>;
 
     /// Runs with approved actions, in any order.
-    fn waiting_runs(&mut self) -> Found<Vec<WaitingRun>>;
+    fn waiting_runs(&mut self) -> StoreResult<Vec<WaitingRun>>;
     /// The action of a run that could be leased and has the earliest deadline, after leaving out the first `skipped`. It leaves out
     /// actions that the domain would refuse, as far as rows show it.
-    fn next_ready(&mut self, run: RunId, lease: &Lease, skipped: u32) -> Found<Option<ActionId>>;
+    fn next_ready(&mut self, run: RunId, lease: &Lease, skipped: u32) -> StoreResult<Option<ActionId>>;
 
     /// Number of entries, with those of this transaction.
     fn size(&self) -> u64;
-    fn entry(&mut self, seq: u64) -> Found<StoredLine>;
+    fn entry(&mut self, seq: u64) -> StoreResult<StoredLine>;
     /// Entries that changed the state of a thing, before the entry `end`.
-    fn entries_of(&mut self, thing: Thing, end: u64) -> Found<Vec<StoredLine>>;
+    fn entries_of(&mut self, thing: Thing, end: u64) -> StoreResult<Vec<StoredLine>>;
     /// The request under an actor's idempotency key: its digest, and the entries that answered it.
-    fn answered(&mut self, actor: &Actor, key: &str) -> Found<Option<(Digest, Range<u64>)>>;
+    fn answered(&mut self, actor: &Actor, key: &str) -> StoreResult<Option<(Digest, Range<u64>)>>;
 
     /// Appends entries to the ledger and its Merkle tree. The first is numbered [`size`](Self::size).
-    fn append(&mut self, entries: &[NewEntry]) -> Found<()>;
-    fn save(&mut self, row: RowChange<'_>) -> Found<()>;
+    fn append(&mut self, entries: &[NewEntry]) -> StoreResult<()>;
+    fn save(&mut self, row: RowChange<'_>) -> StoreResult<()>;
 }
 
 /// An entry as it is stored.

@@ -15,8 +15,8 @@ use placet_domain::time::Timestamp;
 
 use super::entry::{Thing, read_record};
 use super::submit::CommandFlow;
-use super::{Found, RowChange, UnitOfWork};
-use crate::error::SubmitError;
+use super::{RowChange, UnitOfWork};
+use crate::error::{StoreResult, SubmitError};
 use crate::receipt::Receipt;
 
 impl<U: UnitOfWork> CommandFlow<'_, U> {
@@ -35,12 +35,17 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Remembers which entries answered a request.
-    pub(super) fn remember(&mut self, actor: &Actor, key: Option<&IdempotencyKey>, seqs: &Range<u64>) -> Found<()> {
+    pub(super) fn remember(
+        &mut self,
+        actor: &Actor,
+        key: Option<&IdempotencyKey>,
+        seqs: &Range<u64>,
+    ) -> StoreResult<()> {
         let Some(IdempotencyKey { key, request }) = key else { return Ok(()) };
         self.unit.save(RowChange::Answer { actor, key, request: *request, seqs: seqs.clone() })
     }
 
-    fn replay(&mut self, seqs: Range<u64>) -> Found<Receipt> {
+    fn replay(&mut self, seqs: Range<u64>) -> StoreResult<Receipt> {
         let (at, record) = self.recorded(seqs.start)?;
         let mut before = |thing| self.known_before(thing, seqs.end);
         let loaded = match &record.event {
@@ -67,12 +72,12 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
             | Event::PlannerAnswered(_)
             | Event::Started(_) => Loaded::default(),
         };
-        let records = seqs.clone().map(|seq| Ok(self.recorded(seq)?.1)).collect::<Found<_>>()?;
+        let records = seqs.clone().map(|seq| Ok(self.recorded(seq)?.1)).collect::<StoreResult<_>>()?;
         Ok(Receipt { seqs, records, at, loaded, ended: Vec::new(), replayed: true })
     }
 
     /// What was put in an action's place by these entries, as they left it.
-    fn made_of(&mut self, id: ActionId, seqs: &Range<u64>) -> Found<Option<ActionState>> {
+    fn made_of(&mut self, id: ActionId, seqs: &Range<u64>) -> StoreResult<Option<ActionState>> {
         for seq in seqs.clone() {
             if let Some(other) = self.recorded(seq)?.1.about.action.filter(|other| *other != id) {
                 return Ok(self.known_before(Thing::Action(other), seqs.end)?.action);
@@ -81,13 +86,13 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         Ok(None)
     }
 
-    fn recorded(&mut self, seq: u64) -> Found<(Timestamp, Record)> {
+    fn recorded(&mut self, seq: u64) -> StoreResult<(Timestamp, Record)> {
         let line = self.unit.entry(seq)?;
         Ok((line.at, read_record(seq, &line.bytes)?))
     }
 
     /// Computes what was known of a thing before the entry `end`.
-    fn known_before(&mut self, thing: Thing, end: u64) -> Found<Loaded> {
+    fn known_before(&mut self, thing: Thing, end: u64) -> StoreResult<Loaded> {
         let mut loaded = Loaded::default();
         for line in self.unit.entries_of(thing, end)? {
             loaded.apply(&read_record(line.seq, &line.bytes)?, line.at);

@@ -2,7 +2,7 @@
 
 use placet_domain::action::ActionCommand;
 use placet_domain::command::{Command, Submission};
-use placet_domain::decide::{Decided, Loaded};
+use placet_domain::decide::{CommandOutcome, Loaded};
 use placet_domain::project::ProjectEvent;
 use placet_domain::record::{BlobKept, Event, Record};
 use placet_domain::retention::{Removed, named_by};
@@ -10,12 +10,13 @@ use placet_domain::run::Run;
 
 use super::entry::NewEntry;
 use super::submit::CommandFlow;
-use super::{Found, RowChange, Span, Stamp, UnitOfWork};
+use super::{RowChange, Span, Stamp, UnitOfWork};
+use crate::error::StoreResult;
 use crate::receipt::Extras;
 
 impl<U: UnitOfWork> CommandFlow<'_, U> {
     /// Saves the states that the records changed, and the questions that they ended.
-    pub(super) fn save_states(&mut self, before: &Loaded, decided: &Decided, first: u64) -> Found<()> {
+    pub(super) fn save_states(&mut self, before: &Loaded, decided: &CommandOutcome, first: u64) -> StoreResult<()> {
         let (records, after) = (decided.records.as_slice(), &decided.after);
         for (seq, record) in (first..).zip(records) {
             self.save_thing(records, record, after, Stamp { seq, at: self.now }, first)?;
@@ -46,7 +47,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         after: &Loaded,
         stamp: Stamp,
         first: u64,
-    ) -> Found<()> {
+    ) -> StoreResult<()> {
         match &record.event {
             Event::Organisation(_) => {
                 self.unit.save(RowChange::Organisation { state: &after.organisation, changed: stamp.seq })
@@ -82,7 +83,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         }
     }
 
-    fn save_run(&mut self, records: &[Record], run: &Run, first: u64) -> Found<()> {
+    fn save_run(&mut self, records: &[Record], run: &Run, first: u64) -> StoreResult<()> {
         let is_about = |event: &Event| matches!(event, Event::Run(id, _) if *id == run.id);
         match self.span(records, first, is_about) {
             Some(span) => self.unit.save(RowChange::Run { state: run, span }),
@@ -90,7 +91,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         }
     }
 
-    fn save_evidence(&mut self, record: &Record, seq: u64) -> Found<()> {
+    fn save_evidence(&mut self, record: &Record, seq: u64) -> StoreResult<()> {
         let Some(project) = record.about.project else { return Ok(()) };
         let (digest, size_bytes, is_removed) = match &record.event {
             Event::BlobKept(BlobKept { digest, size_bytes, .. }) => (*digest, *size_bytes, false),
@@ -124,10 +125,10 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     pub(super) fn save_content(
         &mut self,
         submission: &Submission,
-        decided: &Decided,
+        decided: &CommandOutcome,
         extras: &Extras,
         first: u64,
-    ) -> Found<()> {
+    ) -> StoreResult<()> {
         if let (Some((index, _)), Some(look)) = (decided.ended.first(), extras.look) {
             let ended = Stamp { seq: first + *index as u64, at: self.now };
             self.unit.save(RowChange::Look { look, ended })?;
@@ -158,10 +159,10 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     pub(super) fn save_uploads(
         &mut self,
         submission: &Submission,
-        decided: &Decided,
+        decided: &CommandOutcome,
         entries: &[NewEntry],
         first: u64,
-    ) -> Found<()> {
+    ) -> StoreResult<()> {
         let Some(project) = decided.records.first().and_then(|record| record.about.project) else { return Ok(()) };
         for (seq, record) in (first..).zip(&decided.records) {
             match (&record.event, submission.actor.identity()) {

@@ -1,17 +1,17 @@
 //! Decides and records one command after the other.
 
 use placet_domain::command::Submission;
-use placet_domain::decide::{Admitted, decide, recorded};
+use placet_domain::decide::{AdmittedSubmission, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::identity::Actor;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
 
+use super::UnitOfWork;
 use super::entry::NewEntry;
 use super::turns::Turns;
-use super::{Found, UnitOfWork};
-use crate::error::SubmitError;
+use crate::error::{StoreResult, SubmitError};
 use crate::receipt::{Extras, Noting, Receipt};
 
 /// The one flow of commands, above an open transaction of a backend.
@@ -25,7 +25,7 @@ pub(crate) struct CommandFlow<'a, U> {
 
 impl<U: UnitOfWork> CommandFlow<'_, U> {
     pub(crate) fn submit(&mut self, submission: &Submission, extras: &Extras) -> Result<Receipt, SubmitError> {
-        let admitted = Admitted::check(submission, self.valid_credential(&submission.actor)?)?;
+        let admitted = AdmittedSubmission::check(submission, self.valid_credential(&submission.actor)?)?;
         match self.recall(&submission.actor, submission.idempotency.as_ref())? {
             Some(receipt) => Ok(receipt),
             None => self.carry_out(&admitted, extras),
@@ -33,7 +33,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Digest of the token by which the caller is known now.
-    pub(super) fn valid_credential(&mut self, actor: &Actor) -> Found<Option<Digest>> {
+    pub(super) fn valid_credential(&mut self, actor: &Actor) -> StoreResult<Option<Digest>> {
         Ok(match actor.identity() {
             Some(identity) => self.unit.credential(identity.id)?,
             None => None,
@@ -41,7 +41,11 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Decides a command and records what follows. The receipt counts only when the transaction is committed.
-    pub(super) fn carry_out(&mut self, admitted: &Admitted<'_>, extras: &Extras) -> Result<Receipt, SubmitError> {
+    pub(super) fn carry_out(
+        &mut self,
+        admitted: &AdmittedSubmission<'_>,
+        extras: &Extras,
+    ) -> Result<Receipt, SubmitError> {
         let submission = admitted.submission();
         let before = self.load(submission)?;
         let mut decided = match decide(&before, admitted, self.now) {

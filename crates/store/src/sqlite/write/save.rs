@@ -12,19 +12,13 @@ use rusqlite::params;
 
 use super::session::Session;
 use crate::error::StoreError;
-use crate::query::{Debts, SeenFile};
+use crate::query::{Debts, MOST_FORGOTTEN, MOST_SEEN, SeenFile, looks_kept_from_ms};
 use crate::sqlite::place::Place;
-use crate::sqlite::read;
 use crate::sqlite::rows::{
     ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, WorktreeRow,
 };
 use crate::sqlite::tiles::root_over;
 use crate::unit::{RowChange, Span, Stamp, Thing};
-
-/// Looks that are forgotten in one step.
-const MOST_FORGOTTEN: u32 = 512;
-/// Marks of one person: more files than anybody reads in a month.
-const MOST_SEEN: u32 = 2_000;
 
 /// Columns by which actions are mostly searched. As long as they stay the same, few indexes change.
 #[derive(Debug, PartialEq, Eq)]
@@ -184,9 +178,9 @@ impl Session<'_> {
     pub(super) fn forget_looks(&self) -> Result<(), StoreError> {
         let sql = "DELETE FROM seen_file WHERE (identity, project, digest, path) IN (
             SELECT identity, project, digest, path FROM seen_file WHERE at_ms < ?2 ORDER BY at_ms LIMIT ?1)";
-        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, read::looks_kept_from_ms(self.now)])?;
+        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, looks_kept_from_ms(self.now)])?;
         let sql = "DELETE FROM look WHERE seq IN (SELECT seq FROM look ORDER BY seq LIMIT ?1) AND at_ms < ?2";
-        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, read::looks_kept_from_ms(self.now)])?;
+        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, looks_kept_from_ms(self.now)])?;
         Ok(())
     }
 

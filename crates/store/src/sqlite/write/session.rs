@@ -19,13 +19,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::cache::Cache;
 use super::ready;
-use crate::error::StoreError;
+use crate::error::StoreResult;
 use crate::receipt::Lease;
 use crate::sqlite::place::{self, Place};
 use crate::sqlite::read;
 use crate::unit::{NewEntry, RowChange, StoredLine, Thing, UnitOfWork, WaitingRun};
-
-type Found<T> = Result<T, StoreError>;
 
 pub(super) struct Session<'a> {
     pub(super) conn: &'a Connection,
@@ -43,7 +41,7 @@ impl<'a> Session<'a> {
 
     /// Returns the places of the things that an entry names: the one whose state it changes, unless that is an action's, and its project,
     /// run and action.
-    fn places(&mut self, entry: &NewEntry, seq: u64) -> Found<[Option<Place>; 4]> {
+    fn places(&mut self, entry: &NewEntry, seq: u64) -> StoreResult<[Option<Place>; 4]> {
         let About { project, run, action } = entry.about;
         let subject = entry.changes.filter(|thing| !matches!(thing, Thing::Action(_)));
         let named = [subject, project.map(Thing::Project), run.map(Thing::Run), action.map(Thing::Action)];
@@ -60,7 +58,7 @@ impl<'a> Session<'a> {
         Ok(places)
     }
 
-    pub(super) fn place(&mut self, thing: Thing) -> Found<Option<Place>> {
+    pub(super) fn place(&mut self, thing: Thing) -> StoreResult<Option<Place>> {
         if let Some(place) = self.cache.place(thing) {
             return Ok(Some(place));
         }
@@ -69,7 +67,7 @@ impl<'a> Session<'a> {
 }
 
 impl UnitOfWork for Session<'_> {
-    fn credential(&mut self, id: IdentityId) -> Found<Option<Digest>> {
+    fn credential(&mut self, id: IdentityId) -> StoreResult<Option<Digest>> {
         if let Some(token) = self.cache.token(id) {
             return Ok(token);
         }
@@ -79,108 +77,108 @@ impl UnitOfWork for Session<'_> {
         Ok(token)
     }
 
-    fn identity(&mut self, id: IdentityId) -> Found<Option<Identity>> {
+    fn identity(&mut self, id: IdentityId) -> StoreResult<Option<Identity>> {
         read::identity(self.conn, id)
     }
 
-    fn identities(&mut self) -> Found<Vec<Identity>> {
+    fn identities(&mut self) -> StoreResult<Vec<Identity>> {
         read::identities(self.conn)
     }
 
-    fn count_named(&mut self, name: &str) -> Found<u64> {
+    fn count_named(&mut self, name: &str) -> StoreResult<u64> {
         read::count_named(self.conn, name)
     }
 
-    fn is_token_taken(&mut self, token: Digest) -> Found<bool> {
+    fn is_token_taken(&mut self, token: Digest) -> StoreResult<bool> {
         read::is_token_taken(self.conn, token)
     }
 
-    fn organisation(&mut self) -> Found<Organisation> {
+    fn organisation(&mut self) -> StoreResult<Organisation> {
         if let Some(organisation) = self.cache.organisation() {
             return Ok(organisation.clone());
         }
         read::organisation(self.conn).inspect(|organisation| self.cache.keep_organisation(organisation))
     }
 
-    fn project(&mut self, id: ProjectId) -> Found<Option<Project>> {
+    fn project(&mut self, id: ProjectId) -> StoreResult<Option<Project>> {
         read::project(self.conn, id)
     }
 
-    fn projects(&mut self) -> Found<Vec<Project>> {
+    fn projects(&mut self) -> StoreResult<Vec<Project>> {
         read::projects(self.conn)
     }
 
-    fn is_project_name_taken(&mut self, name: &str) -> Found<bool> {
+    fn is_project_name_taken(&mut self, name: &str) -> StoreResult<bool> {
         Ok(read::project_by_name(self.conn, name)?.is_some())
     }
 
-    fn run(&mut self, id: RunId) -> Found<Option<Run>> {
+    fn run(&mut self, id: RunId) -> StoreResult<Option<Run>> {
         match self.cache.run(id) {
             Some(run) => Ok(Some(run.clone())),
             None => Ok(read::run(self.conn, id)?.inspect(|run| self.cache.keep_run(run))),
         }
     }
 
-    fn unfinished_runs(&mut self, project: Option<ProjectId>) -> Found<Vec<Run>> {
+    fn unfinished_runs(&mut self, project: Option<ProjectId>) -> StoreResult<Vec<Run>> {
         read::unfinished(self.conn, project)
     }
 
-    fn child_runs(&mut self, project: ProjectId) -> Found<Vec<Run>> {
+    fn child_runs(&mut self, project: ProjectId) -> StoreResult<Vec<Run>> {
         read::children(self.conn, project)
     }
 
-    fn runs_naming(&mut self, id: IdentityId) -> Found<Vec<Run>> {
+    fn runs_naming(&mut self, id: IdentityId) -> StoreResult<Vec<Run>> {
         read::runs_naming(self.conn, id)
     }
 
-    fn action(&mut self, id: ActionId) -> Found<Option<ActionState>> {
+    fn action(&mut self, id: ActionId) -> StoreResult<Option<ActionState>> {
         match self.cache.action(id) {
             Some(action) => Ok(Some(action.clone())),
             None => Ok(read::action(self.conn, id)?.inspect(|action| self.cache.keep_action(action))),
         }
     }
 
-    fn actions_resting_on(&mut self, id: IdentityId) -> Found<Vec<ActionState>> {
-        read::resting_actions(self.conn, id)
+    fn unstarted_actions_naming(&mut self, id: IdentityId) -> StoreResult<Vec<ActionState>> {
+        read::unstarted_actions_naming(self.conn, id)
     }
 
-    fn is_action_at_work(&mut self) -> Found<bool> {
+    fn is_action_at_work(&mut self) -> StoreResult<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM action WHERE is_live AND status IN ('LEASED', 'EXECUTING'))";
         Ok(self.conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     }
 
-    fn count_beside(&mut self, run: &Run, without: &[ActionId]) -> Found<Beside> {
+    fn count_beside(&mut self, run: &Run, without: &[ActionId]) -> StoreResult<Beside> {
         read::beside(self.conn, run, without)
     }
 
-    fn count_questions(&mut self, run: &Run, first: RunId, terms: &Asking) -> Found<Questions> {
+    fn count_questions(&mut self, run: &Run, first: RunId, terms: &Asking) -> StoreResult<Questions> {
         read::questions(self.conn, run, first, terms, self.now)
     }
 
-    fn worktree(&mut self, id: WorktreeId) -> Found<Option<Worktree>> {
+    fn worktree(&mut self, id: WorktreeId) -> StoreResult<Option<Worktree>> {
         read::worktree(self.conn, id)
     }
 
-    fn worktrees_exempted_by(&mut self, id: IdentityId) -> Found<Vec<Worktree>> {
-        read::exempted_worktrees(self.conn, id)
+    fn worktrees_naming(&mut self, id: IdentityId) -> StoreResult<Vec<Worktree>> {
+        read::worktrees_naming(self.conn, id)
     }
 
-    fn touched_contents(&mut self, from: u64) -> Found<BTreeSet<Digest>> {
+    fn touched_contents(&mut self, from: u64) -> StoreResult<BTreeSet<Digest>> {
         read::touched(self.conn, from)
     }
 
-    fn is_content_removed(&mut self, project: ProjectId, digest: Digest) -> Found<bool> {
+    fn is_content_removed(&mut self, project: ProjectId, digest: Digest) -> StoreResult<bool> {
         match self.place(Thing::Project(project))? {
             Some(place) => read::is_removed(self.conn, place, digest),
             None => Ok(false),
         }
     }
 
-    fn waiting_runs(&mut self) -> Found<Vec<WaitingRun>> {
+    fn waiting_runs(&mut self) -> StoreResult<Vec<WaitingRun>> {
         ready::waiting_runs(self.conn)
     }
 
-    fn next_ready(&mut self, run: RunId, lease: &Lease, skipped: u32) -> Found<Option<ActionId>> {
+    fn next_ready(&mut self, run: RunId, lease: &Lease, skipped: u32) -> StoreResult<Option<ActionId>> {
         match self.place(Thing::Run(run))? {
             Some(place) => ready::next_ready(self.conn, place, self.now.unix_ms(), lease, skipped),
             None => Ok(None),
@@ -191,12 +189,12 @@ impl UnitOfWork for Session<'_> {
         self.tree.size()
     }
 
-    fn entry(&mut self, seq: u64) -> Found<StoredLine> {
+    fn entry(&mut self, seq: u64) -> StoreResult<StoredLine> {
         let sql = "SELECT seq, at_ms, bytes FROM ledger WHERE seq = ?1";
         Ok(self.conn.prepare_cached(sql)?.query_row([seq], read_line)?)
     }
 
-    fn entries_of(&mut self, thing: Thing, end: u64) -> Found<Vec<StoredLine>> {
+    fn entries_of(&mut self, thing: Thing, end: u64) -> StoreResult<Vec<StoredLine>> {
         let sql = match thing {
             Thing::Action(_) => "SELECT seq, at_ms, bytes FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq",
             Thing::Project(_) | Thing::Identity(_) | Thing::Run(_) | Thing::Worktree(_) => {
@@ -209,13 +207,13 @@ impl UnitOfWork for Session<'_> {
         Ok(lines.collect::<Result<_, _>>()?)
     }
 
-    fn answered(&mut self, actor: &Actor, key: &str) -> Found<Option<(Digest, Range<u64>)>> {
+    fn answered(&mut self, actor: &Actor, key: &str) -> StoreResult<Option<(Digest, Range<u64>)>> {
         let sql = "SELECT request, first_seq, end_seq FROM idempotency WHERE actor = ?1 AND key = ?2";
         let read = |row: &Row<'_>| Ok((Digest::from_bytes(row.get(0)?), row.get(1)?..row.get(2)?));
         Ok(self.conn.prepare_cached(sql)?.query_row(params![actor.to_string(), key], read).optional()?)
     }
 
-    fn append(&mut self, entries: &[NewEntry]) -> Found<()> {
+    fn append(&mut self, entries: &[NewEntry]) -> StoreResult<()> {
         let sql = "INSERT INTO ledger (seq, at_ms, kind, subject, project, run, action, leaf, bytes)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         for entry in entries {
@@ -232,7 +230,7 @@ impl UnitOfWork for Session<'_> {
         Ok(())
     }
 
-    fn save(&mut self, row: RowChange<'_>) -> Found<()> {
+    fn save(&mut self, row: RowChange<'_>) -> StoreResult<()> {
         self.save_row(row)
     }
 }
