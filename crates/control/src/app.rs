@@ -393,9 +393,6 @@ impl App {
         command: Command,
         key: Option<IdempotencyKey>,
     ) -> Result<Receipt, No> {
-        if let Actor::Identity(identity) = &actor {
-            self.still_knows(identity).await?;
-        }
         let (name, who) = (command.name(), actor.identity().map(|identity| identity.id));
         let may_note = who.is_none_or(|who| self.door().has_room_for_refusal_of(who));
         let extras = if may_note { extras } else { Extras { refusal: Noting::Unrecorded, ..extras } };
@@ -433,6 +430,8 @@ impl App {
     pub(crate) fn settled<T>(&self, name: &'static str, outcome: Result<T, SubmitError>) -> Result<T, No> {
         let (word, result) = match outcome {
             Ok(receipt) => ("done", Ok(receipt)),
+            // Revoked, or given another token, while the request waited to be decided.
+            Err(SubmitError::Refused(Refusal::Revoked)) => ("refused", Err(No::NoLongerKnown)),
             Err(SubmitError::Refused(refusal)) => ("refused", Err(No::Refused(refusal))),
             Err(SubmitError::KeyReused) => ("key_reused", Err(No::KeyReused)),
             Err(SubmitError::Fault(fault)) => ("fault", Err(No::Fault(fault))),
@@ -455,7 +454,8 @@ impl App {
         Ok(found)
     }
 
-    /// Whether somebody who was let in may still be here: a request can wait long, and be overtaken by a revocation.
+    /// Checks the credential of a caller who waits long for something to read, such as news. A command needs no such check: the
+    /// transaction that decides it checks the credential.
     pub(crate) async fn still_knows(&self, identity: &Identity) -> Result<(), No> {
         self.identify(identity.token).await?.map(drop).ok_or(No::NoLongerKnown)
     }

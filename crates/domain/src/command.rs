@@ -5,7 +5,7 @@ use crate::approval::Terms;
 use crate::digest::Digest;
 use crate::evidence::SecretsSeen;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
-use crate::identity::{Actor, IdentityCommand};
+use crate::identity::{Actor, DoorCommand, IdentityCommand};
 use crate::organisation::OrganisationCommand;
 use crate::project::ProjectCommand;
 use crate::record::{PlannerAnswered, PlannerAsked};
@@ -101,4 +101,32 @@ pub struct Submission {
 pub struct IdempotencyKey {
     pub key: String,
     pub request: Digest,
+}
+
+impl Command {
+    /// Checks content that is stored beside the ledger: the ledger names it by digest, so it must be there and have that digest. Sealed
+    /// actions and evidence carry their own bytes.
+    pub fn check_attached(&self, advice: Option<&str>, verifier: Option<&str>) -> Result<(), Refusal> {
+        let digest = |text: Option<&str>| text.map(|text| Digest::of(text.as_bytes()));
+        if self.named_advice() != digest(advice) {
+            return Err(Refusal::invalid("the justification is not the one that the proposal names"));
+        }
+        if self.named_verifier() != digest(verifier) {
+            return Err(Refusal::invalid("the password is not the one that was named"));
+        }
+        Ok(())
+    }
+
+    const fn named_advice(&self) -> Option<Digest> {
+        let Self::Action { command: ActionCommand::Propose { advice, .. }, .. } = self else { return None };
+        *advice
+    }
+
+    const fn named_verifier(&self) -> Option<Digest> {
+        let Self::Identity { command: IdentityCommand::Door(DoorCommand::SetPassword { verifier, .. }), .. } = self
+        else {
+            return None;
+        };
+        Some(*verifier)
+    }
 }

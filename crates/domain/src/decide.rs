@@ -1,158 +1,35 @@
 //! The one door. A store loads what a command is about, asks here, and commits the answer or nothing.
 //!
 //! ```text
-//! command.reads() ─► load ─► decide(&loaded, &submission, now) ─► records ─► loaded.apply(record) ─► commit
+//! AdmittedSubmission::check ─► command.reads() ─► load ─► decide(&loaded, &admitted, now) ─► records + state after ─► append ─► save ─► commit
 //! ```
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
-use crate::action::{self, ActionCommand, ActionState, Demand, Setting, Workers};
+use crate::action::{self, ActionCommand, Demand, Setting};
 use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::digest::Digest;
-use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
-use crate::identity::{self, Actor, Identity, IdentityCommand, Role};
+pub use crate::draft::CommandOutcome;
+use crate::draft::{ActionOutcome, CommandDraft};
+use crate::id::{ActionId, ProjectId};
+use crate::identity::{self, Actor, DoorCommand, Identity, IdentityCommand, Role};
+pub use crate::loaded::{Loaded, Others, Reads};
 use crate::organisation::{self, Organisation, OrganisationEvent};
 use crate::passkey::Proof;
-use crate::project::{self, Project, ProjectCommand};
+use crate::project::{self, ProjectCommand};
 use crate::proposal::ActionKind;
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
 use crate::retention;
 use crate::revocation;
 use crate::run::{
-    self, Beside, ClockEvent, Consequence, NetworkCommand, OrderEvent, Questions, Run, RunCommand, RunEvent, RunStatus,
-    Treatment, Watch, watch,
+    self, ClockEvent, NetworkCommand, OrderEvent, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch,
 };
 use crate::time::Timestamp;
-use crate::worktree::{self, Worktree};
-
-/// What must be loaded before a command can be decided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reads {
-    pub project: Option<ProjectId>,
-    pub identity: Option<IdentityId>,
-    /// Whether it matters what whoever asks is at this moment: they were let in a while ago.
-    pub actor: bool,
-    pub run: Option<RunId>,
-    pub action: Option<ActionId>,
-    /// What is to stand in the action's place: there must be nothing yet.
-    pub successor: Option<ActionId>,
-    pub worktree: Option<WorktreeId>,
-    /// The run that pays for a new one.
-    pub parent: Option<RunId>,
-    /// Whether the project and the parent of the run are needed too, because they pay for it.
-    pub payer: bool,
-    /// Whether they are needed if the run is over, with everybody above them.
-    pub payers_when_over: bool,
-    /// Whether those are needed who gave the orders that stand in the run.
-    pub givers: bool,
-    pub others: Others,
-    /// Whether it is needed which contents were touched, and from which entry on.
-    pub touched_from: Option<u64>,
-    /// Whether it is needed how much the family of the run has asked of people.
-    pub questions: bool,
-    /// True if the command needs to know whether a worker was free for the action.
-    pub workers: bool,
-    /// True if the command needs the number of other actions of the run that wait for people or are in progress.
-    pub beside: bool,
-    /// Identity that the command revokes. Everything that depends on its approvals, proposals and leases is loaded.
-    pub rests_on: Option<IdentityId>,
-}
-
-/// Which runs that are not over, besides the one that a command is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Others {
-    #[default]
-    None,
-    /// Those of the run's project that other runs have made.
-    Children,
-    /// All of this project.
-    OfProject(ProjectId),
-    /// All of them, with their projects.
-    All,
-}
-
-/// What was found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Loaded {
-    pub project: Option<Project>,
-    pub identity: Option<Identity>,
-    /// Whoever asks, as they are now.
-    pub actor: Option<Identity>,
-    pub run: Option<Run>,
-    pub action: Option<ActionState>,
-    /// What stands in the action's place after it was amended.
-    pub successor: Option<ActionState>,
-    pub worktree: Option<Worktree>,
-    /// The run that pays for the run.
-    pub parent: Option<Run>,
-    /// Always there, and read with every command: it may have been halted.
-    pub organisation: Organisation,
-    /// Other runs, and projects, where a command concerns them: those that are not over, or those that paid for one that is.
-    pub runs: Vec<Run>,
-    pub projects: Vec<Project>,
-    /// Those who gave the orders of the run, where one might be used.
-    pub givers: Vec<Identity>,
-    /// Contents that entries since a given one name, however they name them.
-    pub touched: BTreeSet<Digest>,
-    /// How much the family of the run has asked of people, where that is needed.
-    pub questions: Questions,
-    /// Availability of workers, for an action whose deadline has passed.
-    pub workers: Workers,
-    /// Actions of a run that wait for people or are in progress, counted without the loaded ones.
-    pub beside: BTreeMap<RunId, Beside>,
-    /// Actions and worktrees that depend on the revoked identity; their runs are among `runs`.
-    pub actions: Vec<ActionState>,
-    pub worktrees: Vec<Worktree>,
-}
+use crate::worktree;
 
 impl Command {
-    pub fn reads(&self) -> Reads {
-        match self {
-            Self::Project { id, command: ProjectCommand::SetBudget { .. } } => {
-                Reads { project: Some(*id), others: Others::OfProject(*id), ..Reads::default() }
-            }
-            Self::Project { id, .. } => Reads { project: Some(*id), ..Reads::default() },
-            Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
-            Self::RemoveBlobs { project, expiry } => {
-                Reads { project: Some(*project), touched_from: Some(expiry.as_of), ..Reads::default() }
-            }
-            Self::Identity { id, command: IdentityCommand::Revoke } => {
-                Reads { identity: Some(*id), actor: true, rests_on: Some(*id), ..Reads::default() }
-            }
-            Self::Identity { id, .. } => Reads { identity: Some(*id), actor: true, ..Reads::default() },
-            // Whether one person works alone is the project's decision, not that of whoever makes a run.
-            Self::Run { id, command: RunCommand::Create(founding) } => {
-                let (project, parent) = (Some(founding.project), founding.parent);
-                let identity = founding.agent_token.map(|_| founding.agent);
-                Reads { run: Some(*id), project, parent, identity, ..Reads::default() }
-            }
-            Self::Run { id, command } => {
-                let others = if command.concerns_children() { Others::Children } else { Others::None };
-                let (payer, payers_when_over) = (command.concerns_payer(), command.concerns_payers_when_over());
-                Reads { run: Some(*id), payer, payers_when_over, others, ..Reads::default() }
-            }
-            Self::Action { id, run, command } => {
-                let (action, run, successor) = (Some(*id), Some(*run), command.successor());
-                let proposes = matches!(command, ActionCommand::Propose { .. });
-                let (questions, givers) = (proposes, proposes);
-                let (actor, beside) = (command.says_yes(), command.may_move());
-                let workers = matches!(command, ActionCommand::Lapse);
-                Reads { action, run, successor, actor, questions, givers, workers, beside, ..Reads::default() }
-            }
-            Self::Worktree { id, project, .. } => {
-                Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
-            }
-            Self::Organisation(_) => Reads { others: Others::All, ..Reads::default() },
-            Self::AskPlanner { project, .. } | Self::NotePlanner { project, .. } => {
-                Reads { project: Some(*project), ..Reads::default() }
-            }
-            Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
-        }
-    }
-
     /// Whether an agent proposes something by it.
     pub const fn proposes(&self) -> bool {
         matches!(self, Self::Action { command: ActionCommand::Propose { .. }, .. })
@@ -177,44 +54,86 @@ impl Command {
     }
 }
 
+/// A submission whose caller holds a valid credential at the moment of the decision.
+#[derive(Debug, Clone, Copy)]
+pub struct AdmittedSubmission<'a>(&'a Submission);
+
+impl<'a> AdmittedSubmission<'a> {
+    /// Checks the credential of the caller ([`check_credential`]).
+    pub fn check(submission: &'a Submission, valid: Option<Digest>) -> Result<Self, Refusal> {
+        // A refused attempt is recorded of everybody.
+        if !matches!(submission.command, Command::NoteRefusal { .. }) {
+            check_credential(&submission.actor, valid)?;
+        }
+        Ok(Self(submission))
+    }
+
+    pub const fn submission(&self) -> &'a Submission {
+        self.0
+    }
+}
+
+/// Checks the token that a caller authenticated with against the valid one, which is `None` if the caller is unknown or revoked.
+///
+/// This is the only check that counts. The caller was authenticated when the request arrived, but may have been revoked, or given another
+/// token, while the request waited for the transaction that decides it.
+pub fn check_credential(actor: &Actor, valid: Option<Digest>) -> Result<(), Refusal> {
+    let holds_it = actor.identity().is_none_or(|identity| valid == Some(identity.token));
+    if holds_it { Ok(()) } else { Err(Refusal::Revoked) }
+}
+
 /// Decides a command. A refusal changes nothing; whether the attempt itself is recorded, [`recorded`] says.
-pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Result<Vec<Record>, Refusal> {
+pub fn decide(loaded: &Loaded, admitted: &AdmittedSubmission<'_>, now: Timestamp) -> Result<CommandOutcome, Refusal> {
+    let submission = admitted.submission();
+    let command = &submission.command;
     let actor = &*present(loaded, submission)?;
-    let about = about(loaded, &submission.command);
-    admit(actor, &submission.command, about.project)?;
-    check_halt(&loaded.organisation, &submission.command)?;
-    check_safe_mode(loaded, &submission.command)?;
-    let events: Vec<Event> = match &submission.command {
+    let about = about(loaded, command);
+    check_reach(actor, command, about.project)?;
+    check_halt(&loaded.organisation, command)?;
+    check_safe_mode(loaded, command)?;
+    let mut draft = CommandDraft::new(loaded, now);
+    record_events(&mut draft, actor, submission)?;
+    check_taken(loaded, command)?;
+    check_contents(loaded, command)?;
+    check_standstill(&draft)?;
+    let is_missing = matches!(command, Command::Action { .. }) && draft.after.action.is_none();
+    // No entry names an action that was not taken.
+    let about = About { action: about.action.filter(|_| !is_missing), ..about };
+    let is_untaken = command.proposes() && is_missing;
+    Ok(draft.finish(|event| about_event(event, about, loaded), !is_untaken))
+}
+
+/// Records the events of a command and their consequences.
+fn record_events(draft: &mut CommandDraft<'_>, actor: &Actor, submission: &Submission) -> Result<(), Refusal> {
+    let (loaded, now) = (draft.before, draft.now);
+    match &submission.command {
         Command::Organisation(command) => {
             let events = organisation::decide(&loaded.organisation, command, actor)?;
             let shares = allot::by_organisation(loaded, &events)?;
             let clocks = clocks(loaded, &events);
-            events.into_iter().map(Event::Organisation).chain(shares).chain(clocks).collect()
+            draft.record_all(events.into_iter().map(Event::Organisation).chain(shares).chain(clocks));
         }
         Command::Project { id, command } => {
             let events = project::decide(loaded.project.as_ref(), command, actor)?;
             let shares = allot::by_project(loaded, *id, &events)?;
-            events.into_iter().map(|event| Event::Project(*id, event)).chain(shares).collect()
+            draft.record_all(events.into_iter().map(|event| Event::Project(*id, event)).chain(shares));
         }
         Command::Identity { id, command } => {
             let events = identity::decide(loaded.identity.as_ref(), command, actor, now)?;
             let used = signed(actor, command.proof(), now)?;
-            let void = match &loaded.identity {
-                Some(revoked) if *command == IdentityCommand::Revoke => {
-                    revocation::consequences(loaded, revoked, &submission.terms, now)?
-                }
-                Some(_) | None => Vec::new(),
-            };
-            events.into_iter().map(|event| Event::Identity(*id, event)).chain(used).chain(void).collect()
+            draft.record_all(events.into_iter().map(|event| Event::Identity(*id, event)).chain(used));
+            if let (Some(revoked), IdentityCommand::Revoke) = (&loaded.identity, command) {
+                revocation::record_consequences(draft, revoked, &submission.terms)?;
+            }
         }
         Command::Run { id, command } => {
             check_surroundings(loaded, command)?;
             let events = run::decide(loaded.run.as_ref(), command, actor, now)?;
-            let paid = allot::by_run(loaded, *id, &events, now)?;
+            allot::record_run(draft, *id, events)?;
             let agent = run::own_agent(*id, loaded.identity.as_ref(), command, actor, now)?;
-            events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).chain(agent).collect()
+            draft.record_all(agent);
         }
-        Command::Action { id, command, .. } => about_action(loaded, *id, command, (actor, submission), now)?,
+        Command::Action { id, command, .. } => record_action(draft, *id, command, (actor, submission))?,
         Command::Worktree { id, project, command } => {
             // The duties of one project say nothing about the worktrees of another.
             let known = loaded.worktree.as_ref().filter(|worktree| worktree.project == *project);
@@ -222,8 +141,21 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
                 return Err(Refusal::Unknown { what: "worktree" });
             }
             let news = worktree::decide(*id, known, loaded.project.as_ref(), command, actor)?;
-            news.into_iter().map(Event::Worktree).collect()
+            draft.record_all(news.into_iter().map(Event::Worktree));
         }
+        Command::KeepBlob { .. }
+        | Command::RemoveBlobs { .. }
+        | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
+        | Command::NoteStart { .. } => draft.record_all(decide_note(loaded, actor, &submission.command, now)?),
+    }
+    Ok(())
+}
+
+/// Decides a command that records something and changes no state.
+fn decide_note(loaded: &Loaded, actor: &Actor, command: &Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+    Ok(match command {
         Command::KeepBlob { digest, size_bytes, secrets, .. } => {
             loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
             vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes, secrets: secrets.clone() })]
@@ -242,22 +174,20 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             }
             vec![Event::PlannerAsked(asked.clone())]
         }
-        Command::NotePlanner { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),
+        Command::NotePlanner { .. } | Command::NoteStart { .. } if *actor != Actor::Runtime => {
+            return Err(Refusal::Role { needed: Role::Admin });
+        }
         Command::NotePlanner { answered, .. } => vec![Event::PlannerAnswered(answered.clone())],
-        Command::NoteStart { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),
         Command::NoteStart { version, policy, tools } => {
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
         }
-    };
-    let about = About { action: about.action.filter(|_| is_there(loaded, submission, &events)), ..about };
-    let records = events.into_iter().map(|event| Record { about: about_event(&event, about, loaded), event }).collect();
-    check_standstill(loaded, records, now)
-}
-
-/// Whether the action that a command is about exists after it: a question that was one too many does not, and no entry names it.
-fn is_there(loaded: &Loaded, submission: &Submission, events: &[Event]) -> bool {
-    let proposes = matches!(submission.command, Command::Action { .. });
-    !proposes || loaded.action.is_some() || events.iter().any(|event| matches!(event, Event::Action(..)))
+        Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::Run { .. }
+        | Command::Action { .. }
+        | Command::Worktree { .. } => Vec::new(),
+    })
 }
 
 /// The time during which everything is stopped is nobody's time at work.
@@ -276,24 +206,71 @@ fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
     change.map(|change| at_work.map(|run| Event::Run(run.id, change.into())).collect()).unwrap_or_default()
 }
 
-/// Whatever was asked: while everything is stopped, no run goes to work by it.
-fn check_standstill(loaded: &Loaded, records: Vec<Record>, now: Timestamp) -> Result<Vec<Record>, Refusal> {
-    let Some(halt) = &loaded.organisation.halt else { return Ok(records) };
-    let mut after = loaded.clone();
-    records.iter().for_each(|record| after.apply(record, now));
+/// Checks that no run goes to work while everything is stopped, whatever was asked.
+fn check_standstill(draft: &CommandDraft<'_>) -> Result<(), Refusal> {
+    let Some(halt) = &draft.before.organisation.halt else { return Ok(()) };
     let works = |run: &Option<Run>| run.as_ref().is_some_and(|run| run.status == RunStatus::Executing);
-    let goes_to_work = !works(&loaded.run) && works(&after.run);
-    if goes_to_work { Err(Refusal::Halted { reason: halt.reason.clone() }) } else { Ok(records) }
+    let goes_to_work = !works(&draft.before.run) && works(&draft.after.run);
+    if goes_to_work { Err(Refusal::Halted { reason: halt.reason.clone() }) } else { Ok(()) }
 }
 
-/// An action's events, and what they mean for its run: both, or neither.
-fn about_action(
-    loaded: &Loaded,
+/// Checks that what a command gives out for the first time is not taken: a name, a token, a passkey.
+fn check_taken(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
+    if loaded.is_project_name_taken {
+        return Err(Refusal::Exists { what: "project" });
+    }
+    if loaded.is_token_taken {
+        return Err(Refusal::Exists { what: "token" });
+    }
+    match command {
+        // A key belongs to one person: otherwise one person could sign for two.
+        Command::Identity { command: IdentityCommand::Door(DoorCommand::AddPasskey { attested, .. }), .. }
+            if attested.is_among(&loaded.passkeys) =>
+        {
+            Err(Refusal::Exists { what: "passkey" })
+        }
+        Command::Project { id, command: ProjectCommand::Preserve { run: Some(_), .. } }
+            if loaded.run.as_ref().is_none_or(|run| run.project != *id) =>
+        {
+            Err(Refusal::Unknown { what: "run" })
+        }
+        Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::Run { .. }
+        | Command::Action { .. }
+        | Command::Worktree { .. }
+        | Command::KeepBlob { .. }
+        | Command::RemoveBlobs { .. }
+        | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
+        | Command::NoteStart { .. } => Ok(()),
+    }
+}
+
+/// Checks that the contents which the command depends on are still kept: they may have been removed since it was prepared.
+fn check_contents(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
+    if loaded.removed.is_empty() {
+        return Ok(());
+    }
+    match retention::depended_on(command).into_iter().find(|digest| loaded.removed.contains(digest)) {
+        Some(digest) => {
+            let why = format!("{digest} was removed, because nothing needed it any more; upload it again");
+            Err(Refusal::invalid(why))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Records the events of an action and what they mean for its run: both, or neither.
+fn record_action(
+    draft: &mut CommandDraft<'_>,
     id: ActionId,
     command: &ActionCommand,
     (actor, submission): (&Actor, &Submission),
-    now: Timestamp,
-) -> Result<Vec<Event>, Refusal> {
+) -> Result<(), Refusal> {
+    let (loaded, now) = (draft.before, draft.now);
     let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
     if loaded.successor.is_some() {
         return Err(Refusal::Exists { what: "action" });
@@ -304,22 +281,15 @@ fn about_action(
     let setting = Setting { run, actor, terms, policy, givers, passkeys, workers, now };
     let events = action::decide(id, loaded.action.as_ref(), command, &setting)?;
     if let Some(instead) = run::instead_of_asking(run, &events, loaded.questions, &terms.asking, now)? {
-        return Ok(vec![Event::Run(run.id, instead)]);
+        draft.record_run(run.id, [instead]);
+        return Ok(());
     }
     let (order, signed) = (order_given(loaded, command, &setting)?, signed(actor, command.proof(), now)?);
-    let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
-    let beside = command.may_move().then(|| loaded.beside.get(&run.id).copied().unwrap_or_default());
-    Ok(match run::follow(run, loaded.action.as_ref(), &events, beside, now)? {
-        Consequence::Instead(instead) => on_run(instead).collect(),
-        Consequence::Also(also) => {
-            let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
-            events
-                .chain(on_run(also))
-                .chain(on_run(order.into_iter().map(RunEvent::from).collect()))
-                .chain(signed)
-                .collect()
-        }
-    })
+    if draft.record_action(run, loaded.action.as_ref(), events, command.may_move())? == ActionOutcome::Recorded {
+        draft.record_run(run.id, order.map(RunEvent::from));
+        draft.record_all(signed);
+    }
+    Ok(())
 }
 
 /// The order that is given with the yes to an action.
@@ -329,11 +299,15 @@ fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) 
     run::give_order(setting.run, state, action.spec(), *extent, giver, setting.now).map(Some)
 }
 
-/// Whoever asks, as they are when it is decided. They were let in a while ago, and may have got or lost a passkey since.
+/// The caller as of now. They were authenticated a while ago, and may have got or lost a passkey since.
 fn present<'a>(loaded: &Loaded, submission: &'a Submission) -> Result<Cow<'a, Actor>, Refusal> {
     match (&submission.actor, &loaded.actor) {
         (Actor::Identity(asked), Some(now)) if now.id == asked.id => Ok(Cow::Owned(Actor::Identity(now.clone()))),
         (Actor::Identity(_), _) if submission.command.reads().actor => Err(Refusal::Revoked),
+        // A duty that names a shared name is nobody's: nobody gets the duty of another by having the same name.
+        (Actor::Identity(asked), _) if loaded.has_namesake => {
+            Ok(Cow::Owned(Actor::Identity(Identity { name: String::new(), ..asked.clone() })))
+        }
         (Actor::Identity(_) | Actor::Runtime, _) => Ok(Cow::Borrowed(&submission.actor)),
     }
 }
@@ -374,21 +348,14 @@ fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
     }
 }
 
-/// Who was revoked does nothing any more, and what lies beyond somebody's reach does not exist for them. The shell should have noticed
-/// already; here nothing gets past.
-fn admit(actor: &Actor, command: &Command, project: Option<ProjectId>) -> Result<(), Refusal> {
-    let Some(identity) = actor.identity() else { return Ok(()) };
-    // That they tried is recorded of everybody.
+/// Checks that the project is within reach of the caller; a project beyond it does not exist for them.
+fn check_reach(actor: &Actor, command: &Command, project: Option<ProjectId>) -> Result<(), Refusal> {
+    // A refused attempt is recorded of everybody.
     if matches!(command, Command::NoteRefusal { .. }) {
         return Ok(());
     }
-    if identity.revoked {
-        return Err(Refusal::Revoked);
-    }
-    if project.is_some_and(|project| !identity.reach.includes(project)) {
-        return Err(Refusal::Unknown { what: "project" });
-    }
-    Ok(())
+    let beyond = |identity: &Identity| project.is_some_and(|project| !identity.reach.includes(project));
+    if actor.identity().is_some_and(beyond) { Err(Refusal::Unknown { what: "project" }) } else { Ok(()) }
 }
 
 /// A new run fits its project and its parent.
@@ -487,99 +454,19 @@ fn about(loaded: &Loaded, command: &Command) -> About {
         Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
         Command::Organisation(_) | Command::Identity { .. } | Command::NoteStart { .. } => None,
     };
-    let reads = command.reads();
-    About { project, run: reads.run, action: reads.action }
-}
-
-impl Loaded {
-    /// What is known after a record of that moment.
-    pub fn apply(&mut self, record: &Record, at: Timestamp) {
-        match &record.event {
-            Event::Organisation(event) => {
-                self.organisation = organisation::evolve(std::mem::take(&mut self.organisation), event);
-            }
-            Event::Project(id, event) => self.project = project::evolve(*id, self.project.take(), event),
-            Event::Identity(id, event) => {
-                let person = self.person(*id);
-                *person = identity::evolve(*id, person.take(), event);
-            }
-            Event::Run(id, event) => self.evolve_run(*id, event, at),
-            Event::Action(id, event) => match self.actions.iter_mut().find(|action| action.id == *id) {
-                Some(known) => {
-                    if let Some(after) = action::evolve(*id, Some(known.clone()), event, at) {
-                        *known = after;
-                    }
-                }
-                None => {
-                    let state = self.slot(*id);
-                    *state = action::evolve(*id, state.take(), event, at);
-                }
-            },
-            Event::Worktree(news) => match self.worktrees.iter_mut().find(|worktree| worktree.id == news.worktree) {
-                Some(known) => {
-                    if let Some(after) = worktree::evolve(news.worktree, Some(known.clone()), &news.event) {
-                        *known = after;
-                    }
-                }
-                None => self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event),
-            },
-            Event::BlobKept(_)
-            | Event::BlobRemoved(_)
-            | Event::Refused(_)
-            | Event::PlannerAsked(_)
-            | Event::PlannerAnswered(_)
-            | Event::Started(_) => {}
-        }
-    }
-
-    /// Where a person is kept: whom a command is about, or whoever asks, whose passkey has signed once more.
-    fn person(&mut self, id: IdentityId) -> &mut Option<Identity> {
-        let is = |known: &Option<Identity>| known.as_ref().is_some_and(|person| person.id == id);
-        if is(&self.actor) && !is(&self.identity) { &mut self.actor } else { &mut self.identity }
-    }
-
-    /// A person who is known here, as a command left them.
-    pub fn find_person(&self, id: IdentityId) -> Option<&Identity> {
-        self.identity.iter().chain(&self.actor).find(|person| person.id == id)
-    }
-
-    /// Finds a loaded action.
-    pub fn find_action(&self, id: ActionId) -> Option<&ActionState> {
-        self.action.iter().chain(&self.successor).chain(&self.actions).find(|action| action.id == id)
-    }
-
-    /// Counts the other actions of a run that wait for people or are in progress, with the loaded ones in their current state.
-    pub(crate) fn beside(&self, run: &Run, except: ActionId) -> Beside {
-        let others = self.actions.iter().filter(|action| action.run == run.id && action.id != except);
-        let known = self.beside.get(&run.id).copied().unwrap_or_default();
-        others.fold(known, |all, action| all.and(run, action))
-    }
-
-    /// A run that is known here.
-    pub fn find_run(&self, id: RunId) -> Option<&Run> {
-        self.run.iter().chain(&self.parent).chain(&self.runs).find(|run| run.id == id)
-    }
-
-    /// A run after an event of that moment, kept where it was.
-    fn evolve_run(&mut self, id: RunId, event: &RunEvent, at: Timestamp) {
-        if let Some(run) = self.runs.iter_mut().find(|run| run.id == id) {
-            if let Some(after) = run::evolve(id, Some(run.clone()), event, at) {
-                *run = after;
-            }
-            return;
-        }
-        let slot = match &self.parent {
-            Some(parent) if parent.id == id => &mut self.parent,
-            Some(_) | None => &mut self.run,
-        };
-        *slot = run::evolve(id, slot.take(), event, at);
-    }
-
-    /// Where an action is kept: the one that a command was about, or the one that stands in its place.
-    fn slot(&mut self, id: ActionId) -> &mut Option<ActionState> {
-        match &self.action {
-            Some(action) if action.id != id => &mut self.successor,
-            Some(_) | None => &mut self.action,
-        }
-    }
+    let (run, action) = match command {
+        Command::Action { id, run, .. } => (Some(*run), Some(*id)),
+        Command::Run { id, .. } => (Some(*id), None),
+        Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::Worktree { .. }
+        | Command::KeepBlob { .. }
+        | Command::RemoveBlobs { .. }
+        | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
+        | Command::NoteStart { .. } => (None, None),
+    };
+    About { project, run, action }
 }

@@ -232,4 +232,19 @@ impl Refusal {
             | Self::LostLease { .. } => false,
         }
     }
+
+    /// Whether another action may still be leased where this one is refused: the refusal is about the action or its run, not about the
+    /// worker or everything.
+    pub const fn concerns_one_action(&self) -> bool {
+        matches!(
+            self,
+            Self::Budget { .. }
+                | Self::NotNow { .. }
+                | Self::RunNotActive { .. }
+                | Self::Invalid { .. }
+                // What only looks is leased on.
+                | Self::SafeMode { .. }
+                | Self::Expired
+        )
+    }
 }

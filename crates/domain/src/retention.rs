@@ -8,14 +8,16 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::ActionCommand;
+use crate::action::{ActionCommand, ActionEvent};
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::id::RunId;
 use crate::identity::{Actor, Role};
+use crate::policy::Ruling;
 use crate::project::Project;
 use crate::proposal::FileOperand;
 use crate::prose::check_reason;
+use crate::record::{Event, Record};
 use crate::refusal::Refusal;
 use crate::run::{CallCommand, Hosting, HostingCommand, RunCommand};
 use crate::time::Timestamp;
@@ -232,6 +234,37 @@ pub fn depended_on(command: &Command) -> Vec<Digest> {
         | Command::NotePlanner { .. }
         | Command::NoteStart { .. } => Vec::new(),
     }
+}
+
+/// Digests that an accepted command names, so that they are no longer uploads without a use: actions name them in their sealed bytes, runs
+/// and worktrees also in the bytes of their entries.
+pub fn named_by<'e>(command: &Command, records: &[Record], entries: impl Iterator<Item = &'e [u8]>) -> Vec<Digest> {
+    match command {
+        // Otherwise an agent could reset its limit with proposals that the policy denies.
+        Command::Action { command: ActionCommand::Propose { .. } | ActionCommand::Amend { .. }, .. }
+            if !records.iter().any(is_permitted) =>
+        {
+            Vec::new()
+        }
+        Command::Run { .. } | Command::Worktree { .. } => {
+            entries.flat_map(named_in).chain(depended_on(command)).collect()
+        }
+        Command::Action { .. }
+        | Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::KeepBlob { .. }
+        | Command::RemoveBlobs { .. }
+        | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
+        | Command::NoteStart { .. } => depended_on(command),
+    }
+}
+
+/// Checks whether a record says that the policy lets an action be approved or executed.
+fn is_permitted(record: &Record) -> bool {
+    matches!(&record.event, Event::Action(_, ActionEvent::Judged { verdict, .. }) if verdict.ruling() != Ruling::Deny)
 }
 
 /// What an agent is started with.

@@ -8,12 +8,13 @@
 use crate::action::{ActionEvent, ActionState, ActionStatus};
 use crate::approval::Terms;
 use crate::decide::Loaded;
+use crate::draft::CommandDraft;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::Identity;
 use crate::organisation::Organisation;
-use crate::record::{Event, Record};
+use crate::record::Event;
 use crate::refusal::Refusal;
-use crate::run::{Answer, ClockEvent, Consequence, NetworkEvent, OrderEvent, Run, RunEvent, RunStatus, follow};
+use crate::run::{Answer, ClockEvent, NetworkEvent, OrderEvent, Run, RunEvent, RunStatus};
 use crate::time::Timestamp;
 use crate::worktree::{Worktree, WorktreeEvent, WorktreeNews, WorktreeStatus};
 
@@ -35,53 +36,39 @@ fn approved(action: &ActionState, id: IdentityId) -> bool {
     action.vouched_by == Some(id) || action.approvals.iter().any(|approval| approval.reviewer == id)
 }
 
-/// Events that void everything loaded that depends on the revoked identity.
-pub(crate) fn consequences(
-    loaded: &Loaded,
+/// Voids everything loaded that depends on the revoked identity. `revoked` is the identity before its revocation.
+pub(crate) fn record_consequences(
+    draft: &mut CommandDraft<'_>,
     revoked: &Identity,
     terms: &Terms,
-    now: Timestamp,
-) -> Result<Vec<Event>, Refusal> {
-    let mut after = loaded.clone();
-    let mut events = Vec::new();
-    for action in &loaded.actions {
-        let void = void_action(action, revoked, terms, now);
-        let and_run = with_run(&after, action, void, now)?;
-        take(&mut after, &mut events, and_run, now);
+) -> Result<(), Refusal> {
+    let before = draft.before;
+    for action in &before.actions {
+        let void = void_action(action, revoked, terms, draft.now);
+        record_action(draft, action, void)?;
     }
-    for id in loaded.runs.iter().map(|run| run.id) {
-        let void = after.find_run(id).map(|run| void_in_run(run, revoked)).unwrap_or_default();
-        take(&mut after, &mut events, void.into_iter().map(|event| Event::Run(id, event)).collect(), now);
+    for id in before.runs.iter().map(|run| run.id) {
+        let void = draft.after.find_run(id).map(|run| void_in_run(run, revoked)).unwrap_or_default();
+        draft.record_run(id, void);
     }
-    let exemptions = loaded.worktrees.iter().flat_map(|worktree| void_exemptions(worktree, revoked));
-    take(&mut after, &mut events, exemptions.map(Event::Worktree).collect(), now);
-    events.extend(still_halted(&loaded.organisation, loaded, &after));
-    Ok(events)
+    let exemptions = before.worktrees.iter().flat_map(|worktree| void_exemptions(worktree, revoked));
+    draft.record_all(exemptions.map(Event::Worktree));
+    let halted = still_halted(&before.organisation, before, &draft.after);
+    draft.record_all(halted);
+    Ok(())
 }
 
-fn take(after: &mut Loaded, events: &mut Vec<Event>, more: Vec<Event>, now: Timestamp) {
-    for event in more {
-        let record = Record { about: crate::command::About::default(), event };
-        after.apply(&record, now);
-        events.push(record.event);
-    }
-}
-
-/// Returns the events of an action together with the events that follow for its run.
-fn with_run(
-    after: &Loaded,
-    action: &ActionState,
-    events: Vec<ActionEvent>,
-    now: Timestamp,
-) -> Result<Vec<Event>, Refusal> {
+/// Records the events of an action together with the events that follow for its run.
+fn record_action(draft: &mut CommandDraft<'_>, action: &ActionState, events: Vec<ActionEvent>) -> Result<(), Refusal> {
     let events: Vec<(ActionId, ActionEvent)> = events.into_iter().map(|event| (action.id, event)).collect();
-    let mut all: Vec<Event> = events.iter().map(|(id, event)| Event::Action(*id, event.clone())).collect();
     // Without events, or without the run of the action, nothing follows.
-    let Some(run) = after.find_run(action.run).filter(|_| !events.is_empty()) else { return Ok(all) };
-    let beside = Some(after.beside(run, action.id));
-    let (Consequence::Also(also) | Consequence::Instead(also)) = follow(run, Some(action), &events, beside, now)?;
-    all.extend(also.into_iter().map(|event| Event::Run(run.id, event)));
-    Ok(all)
+    match draft.after.find_run(action.run).filter(|_| !events.is_empty()).cloned() {
+        Some(run) => draft.record_action(&run, Some(action), events, true).map(drop),
+        None => {
+            draft.record_all(events.into_iter().map(|(id, event)| Event::Action(id, event)));
+            Ok(())
+        }
+    }
 }
 
 fn void_action(action: &ActionState, revoked: &Identity, terms: &Terms, now: Timestamp) -> Vec<ActionEvent> {

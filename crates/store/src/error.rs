@@ -12,6 +12,9 @@ use placet_ledger::{Fault, HeadError, ProveError, ReadError};
 
 use crate::sqlite::Holder;
 
+/// Result of a step of the store that cannot be refused.
+pub(crate) type StoreResult<T> = Result<T, StoreError>;
+
 /// Why a submission was not carried out.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {
@@ -45,9 +48,10 @@ pub enum StoreError {
     #[error("SQLite {found} can corrupt databases; at least {needed} is needed")]
     OldSqlite { found: &'static str, needed: &'static str },
     #[error(
-        "the database has schema {found}, and this version knows schemas up to {known}; use the newer version again"
+        "the database has schema {found}, and this version of Placet needs schema {needed}; nothing was changed: \
+        start the version that wrote it, or move its folder away to begin with an empty store"
     )]
-    NewerSchema { found: u32, known: u32 },
+    OtherSchema { found: u32, needed: u32 },
     #[error("the database says `{found}` where its schema number should be; it is not a database of this program")]
     BadSchema { found: String },
     #[error("the clock shows {unix_ms} ms since 1970, which no calendar knows; set the clock")]
@@ -130,7 +134,7 @@ impl StoreError {
             | Self::Stopped
             | Self::InUse { .. }
             | Self::OldSqlite { .. }
-            | Self::NewerSchema { .. }
+            | Self::OtherSchema { .. }
             | Self::BadSchema { .. }
             | Self::Clock { .. }
             | Self::Unreadable { .. }

@@ -10,9 +10,8 @@
 //! the current state of everything (which can be computed from the entries again: [`Store::check_projections`]), the bytes
 //! of sealed actions, and the caller's idempotency key. Many submitters share one commit, and so one wait for the disk.
 //!
-//! What may happen is decided by `placet_domain`, and how history is hashed and proven by `placet_ledger`. This crate
-//! decides nothing but what needs to be seen across things: that a name or a token is not taken, and what a worker gets
-//! next.
+//! `placet_domain` decides commands, and `placet_ledger` hashes and proves history. This crate decides only whose turn it is when a
+//! worker asks for work. `unit` is the one flow of commands; a backend implements its `UnitOfWork`, and `sqlite` is one.
 
 mod blob;
 mod clock;
@@ -25,6 +24,7 @@ mod report;
 mod sqlite;
 mod store;
 mod sweep;
+mod unit;
 
 pub use blob::{BlobWriter, Blobs, EvidenceKey, Keeping};
 pub use clock::{Clock, ManualClock};

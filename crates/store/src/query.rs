@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use placet_domain::action::ActionStatus;
+use placet_domain::deciding::WINDOW_MS;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
@@ -25,6 +26,16 @@ pub struct Debts {
     pub next_seq: u64,
     /// Recipient and state, of those that changed.
     pub states: Vec<(String, String)>,
+}
+
+/// Looks and marks that are deleted in one step: no more than others would notice.
+pub(crate) const MOST_FORGOTTEN: u32 = 512;
+/// Marks of one person: more files than anybody reads in a month.
+pub(crate) const MOST_SEEN: u32 = 2_000;
+
+/// Looks and marks from before this moment are deleted: figures do not need them.
+pub(crate) fn looks_kept_from_ms(now: Timestamp) -> i64 {
+    now.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX))
 }
 
 /// A file that somebody looks at: which bytes at which path of which project.

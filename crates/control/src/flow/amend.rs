@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use placet_domain::action::{ActionCommand, ActionState, Amended};
 use placet_domain::command::{About, Command};
-use placet_domain::decide::{Loaded, decide};
+use placet_domain::decide::{AdmittedSubmission, Loaded, decide};
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::proposal::{Action, Proposal};
@@ -73,9 +73,12 @@ async fn needs_no_refusal(app: &App, caller: &Caller, state: &ActionState, comma
     let about = About { project: Some(run.project), run: Some(run.id), action: Some(state.id) };
     let organisation = app.store().organisation().await.map_err(No::Fault)?;
     let actor = app.store().identity(caller.identity.id).await.map_err(No::Fault)?;
+    let valid = actor.as_ref().filter(|actor| !actor.revoked).map(|actor| actor.token);
     let loaded = Loaded { run: Some(run), action: Some(state.clone()), actor, organisation, ..Loaded::default() };
     let submission = app.submission(caller.actor(), command.clone(), None);
-    let Err(refusal) = decide(&loaded, &submission, app.store().now()) else { return Ok(()) };
+    let decided = AdmittedSubmission::check(&submission, valid)
+        .and_then(|admitted| decide(&loaded, &admitted, app.store().now()));
+    let Err(refusal) = decided else { return Ok(()) };
     if refusal.is_recorded() && app.door().may_note_refusal_of(caller.identity.id) {
         note_refusal(app, caller, about, command.name(), refusal.clone()).await?;
     }

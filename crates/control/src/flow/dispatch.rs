@@ -38,7 +38,6 @@ pub(crate) async fn lease(app: &App, caller: &Caller, wait: Duration) -> Result<
 }
 
 async fn lease_now(app: &App, caller: &Caller) -> Result<Option<Job>, No> {
-    app.still_knows(&caller.identity).await?;
     let (terms, policy) = (app.settings().terms, app.policy().version());
     let outcome = app.store().lease_next(caller.identity.clone(), terms, policy, caller.key.clone()).await;
     let Some(receipt) = app.settled("lease", outcome)? else { return Ok(None) };

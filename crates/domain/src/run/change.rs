@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::command::{Founding, RunCommand};
 use super::event::RunEvent;
-use super::evolve::evolve;
 use super::gate::GateKind;
 use super::launch::Launch;
 use super::rehearsal::performs_nothing;
@@ -250,14 +249,6 @@ fn resume(run: &Run) -> Result<RunEvent, Refusal> {
 fn roll_back(run: &Run, to: u32, reason: &str) -> Result<RunEvent, Refusal> {
     run.is_kept(to)?;
     Ok(RunEvent::RolledBack { to, reason: reason.to_owned() })
-}
-
-/// The events, and what a run that is at work after them must stop for: something is used up, or a person is to be asked because
-/// most of it is. Whenever it goes on, so that what was spent while nobody could be asked is asked about then.
-pub(super) fn with_question(run: &Run, mut events: Vec<RunEvent>, now: Timestamp) -> Vec<RunEvent> {
-    let after = events.iter().try_fold(run.clone(), |run, event| evolve(run.id, Some(run), event, now));
-    events.extend(after.as_ref().and_then(question));
-    events
 }
 
 /// What a run that is at work must stop for.

@@ -1,7 +1,7 @@
 //! Decides commands of a run: does the state permit the command, may this actor give it ([`rule`], or the rule of the facet), and does its
 //! content fit ([`super::change`], or the facet).
 
-use super::change::{Context, change, create, with_question};
+use super::change::{Context, change, create};
 use super::command::{RunCommand, RunCommandKind as Kind};
 use super::event::RunEvent;
 use super::rule::{Giver, Rule};
@@ -29,8 +29,7 @@ pub fn decide(
                 return Err(not_now(run, command.kind()));
             }
             let single_operator = rule.authorize(run, actor)?;
-            let events = change(run, command, &Context { actor, single_operator, now })?;
-            Ok(with_question(run, events, now))
+            change(run, command, &Context { actor, single_operator, now })
         }
     }
 }

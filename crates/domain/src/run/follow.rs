@@ -4,24 +4,20 @@
 //! proposed until it is decided or taken back, and none is leased that the budget does not cover. What is to be tried again after it
 //! was interrupted is decided without a standstill: that it was proposed was one.
 
-use std::collections::BTreeMap;
-
 use super::budget::BudgetEvent;
-use super::change::{exhausted, needs_snapshot, with_question};
+use super::change::{exhausted, needs_snapshot};
 use super::clock::ClockEvent;
 use super::event::RunEvent;
-use super::evolve::evolve;
 use super::gate::GateKind;
 use super::orders;
 use super::rehearsal::RehearsalEvent;
 use super::state::{Run, RunStatus};
-use crate::action::{self, ActionEvent, ActionState, ActionStatus, Resolution};
+use crate::action::{ActionEvent, ActionState, ActionStatus, Resolution};
 use crate::budget::{Amounts, NotHeld, Purpose};
 use crate::id::ActionId;
 use crate::policy::Ruling;
 use crate::proposal::ActionKind;
 use crate::refusal::Refusal;
-use crate::time::Timestamp;
 
 /// They are part of a run's state, which is read with every action.
 const MOST_PERFORMING: usize = 100;
@@ -35,14 +31,11 @@ pub enum Consequence {
     Instead(Vec<RunEvent>),
 }
 
-/// The consequences of an action's events for its run. `action` is as it stood before them. Without the other actions
-/// in `beside` the clock of the run stays as it is.
+/// Consequences of an action's events for its run, without its clock ([`clock_event`]). `run` and `action` are the states before the events.
 pub fn follow(
     run: &Run,
     action: Option<&ActionState>,
     events: &[(ActionId, ActionEvent)],
-    beside: Option<Beside>,
-    now: Timestamp,
 ) -> Result<Consequence, Refusal> {
     let mut also = Vec::new();
     let mut waits_for = run.gate.as_ref().and_then(|gate| gate.action);
@@ -69,11 +62,10 @@ pub fn follow(
         also.extend(performance(run, *id, event)?.map(RunEvent::from));
         also.extend(orders::follow(run, action, *id, event).into_iter().map(RunEvent::from));
     }
-    also.extend(beside.and_then(|beside| clock(run, action, events, &also, beside, now)));
-    Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
+    Ok(Consequence::Also(also))
 }
 
-/// Number of other actions of the run that wait for people, and that are approved or in progress, since its last rollback.
+/// Number of actions of the run that wait for people, and that are approved or in progress, since its last rollback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Beside {
     pub waiting: u64,
@@ -84,13 +76,16 @@ impl Beside {
     /// Adds one action of the run in its current state.
     #[must_use]
     pub fn and(self, run: &Run, action: &ActionState) -> Self {
-        if action.rollbacks != run.rollbacks {
-            return self;
-        }
-        match action.status {
-            ActionStatus::PendingApproval => Self { waiting: self.waiting.saturating_add(1), ..self },
+        if action.rollbacks == run.rollbacks { self.plus(action.status, 1) } else { self }
+    }
+
+    /// Adds this many actions in one status. Interrupted actions may wait for a person indefinitely, so they do not count.
+    #[must_use]
+    pub fn plus(self, status: ActionStatus, count: u64) -> Self {
+        match status {
+            ActionStatus::PendingApproval => Self { waiting: self.waiting.saturating_add(count), ..self },
             ActionStatus::Approved | ActionStatus::Leased | ActionStatus::Executing => {
-                Self { working: self.working.saturating_add(1), ..self }
+                Self { working: self.working.saturating_add(count), ..self }
             }
             ActionStatus::Denied
             | ActionStatus::Rehearsed
@@ -107,25 +102,10 @@ impl Beside {
 }
 
 /// Stops the clock of the run while every open action waits for people, and restarts it afterwards. The action at whose checkpoint the
-/// run waits is not counted: the checkpoint has already stopped the clock.
-fn clock(
-    run: &Run,
-    action: Option<&ActionState>,
-    events: &[(ActionId, ActionEvent)],
-    also: &[RunEvent],
-    beside: Beside,
-    now: Timestamp,
-) -> Option<RunEvent> {
-    let run = also.iter().try_fold(run.clone(), |run, event| evolve(run.id, Some(run), event, now))?;
-    let mut states: BTreeMap<ActionId, Option<ActionState>> = BTreeMap::new();
-    states.extend(action.map(|action| (action.id, Some(action.clone()))));
-    for (id, event) in events {
-        let state = states.entry(*id).or_default();
-        *state = action::evolve(*id, state.take(), event, now);
-    }
-    let all = states.values().flatten().fold(beside, |all, state| all.and(&run, state));
+/// run waits is not counted: the checkpoint has already stopped the clock. `run` and `actions` are the states after the events.
+pub(crate) fn clock_event(run: &Run, actions: Beside) -> Option<RunEvent> {
     let at_gate = run.gate.as_ref().is_some_and(|gate| gate.action.is_some());
-    let waits = all.working == 0 && all.waiting > u64::from(at_gate);
+    let waits = actions.working == 0 && actions.waiting > u64::from(at_gate);
     match (run.clock.waits, waits) {
         (false, true) if run.status.is_open() && run.bounds_time() => Some(ClockEvent::WaitingForPeople.into()),
         (true, false) => Some(ClockEvent::WaitingOver.into()),

@@ -43,6 +43,7 @@ pub use command::{Founding, RunCommand, RunCommandKind};
 pub use decide::decide;
 pub use event::RunEvent;
 pub use evolve::evolve;
+pub(crate) use follow::clock_event;
 pub use follow::{Beside, Consequence, follow};
 pub use gate::{Gate, GateCount, GateKind, Watch, watch};
 pub use hosting::{HostState, Hosting, HostingCommand, HostingEvent, Output, Wanted};

@@ -6,7 +6,7 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus as Status};
 use placet_domain::budget::Amounts;
 use placet_domain::command::{About, Command};
-use placet_domain::decide::{Loaded, decide};
+use placet_domain::decide::Loaded;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item, SecretsSeen};
 use placet_domain::identity::{IdentityCommand, Reach, Role};
@@ -286,7 +286,7 @@ fn b5_attempts_do_not_wrap_around() {
     let command = ActionCommand::Lease { worker: Who::Worker.id().unwrap() };
     let command = Command::Action { id: world.action, run: world.run, command };
     let submission = world.submission(world.actor(Who::Worker), command);
-    assert_eq!(decide(&loaded, &submission, world.now).unwrap_err().code(), "invalid");
+    assert_eq!(world.decide(&loaded, &submission).unwrap_err().code(), "invalid");
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod scenario;
 mod sign_on;
 mod states;
 mod strangers;
+mod taken;
 mod trials;
 mod waiting;
 mod wishes;

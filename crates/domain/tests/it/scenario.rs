@@ -9,7 +9,7 @@ use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatu
 use placet_domain::approval::Terms;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
-use placet_domain::decide::{Loaded, Others, Reads, decide, recorded};
+use placet_domain::decide::{AdmittedSubmission, CommandOutcome, Loaded, Others, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
@@ -178,16 +178,19 @@ impl World {
     }
 
     pub(crate) fn submit_as(&mut self, actor: Actor, command: Command) -> Outcome {
-        let (mut loaded, submission) = (self.load(&actor, &command), self.submission(actor, command));
-        let outcome = decide(&loaded, &submission, self.now);
-        match &outcome {
-            Ok(records) => {
-                records.iter().for_each(|record| loaded.apply(record, self.now));
-                self.ledger.extend(records.iter().cloned());
-                self.keep(loaded);
+        let (loaded, submission) = (self.load(&actor, &command), self.submission(actor, command));
+        let outcome = self.decide(&loaded, &submission);
+        let outcome = match outcome {
+            Ok(decided) => {
+                self.ledger.extend(decided.records.iter().cloned());
+                self.keep(decided.after);
+                Ok(decided.records)
             }
-            Err(refusal) => self.ledger.extend(recorded(&loaded, &submission.command, refusal)),
-        }
+            Err(refusal) => {
+                self.ledger.extend(recorded(&loaded, &submission.command, &refusal));
+                Err(refusal)
+            }
+        };
         self.times.resize(self.ledger.len(), self.now);
         self.actors.resize(self.ledger.len(), submission.actor.identity().map(|identity| identity.id));
         outcome
@@ -196,7 +199,18 @@ impl World {
     /// What the door would answer, without anything happening.
     pub(crate) fn ask(&self, who: Who, command: Command) -> Outcome {
         let actor = self.actor(who);
-        decide(&self.load(&actor, &command), &self.submission(actor, command), self.now)
+        let (loaded, submission) = (self.load(&actor, &command), self.submission(actor, command));
+        self.decide(&loaded, &submission).map(|decided| decided.records)
+    }
+
+    /// Decides as a store does: the credential is checked first.
+    pub(crate) fn decide(&self, loaded: &Loaded, submission: &Submission) -> Result<CommandOutcome, Refusal> {
+        let valid = submission.actor.identity().and_then(|asks| {
+            // Callers that no test registered hold the token that they show.
+            let known = self.identities.get(&asks.id).unwrap_or(asks);
+            (!known.revoked).then_some(known.token)
+        });
+        decide(loaded, &AdmittedSubmission::check(submission, valid)?, self.now)
     }
 
     pub(crate) fn submission(&self, actor: Actor, command: Command) -> Submission {
@@ -227,7 +241,6 @@ impl World {
             project: reads.project.or(payer.map(|run| run.project)).and_then(|id| self.projects.get(&id).cloned()),
             parent: parent.and_then(|id| self.runs.get(&id).cloned()),
             organisation: self.organisation.clone(),
-            touched: std::collections::BTreeSet::new(),
             questions: run.as_ref().filter(|_| reads.questions).map(|run| self.questions(run)).unwrap_or_default(),
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
             actor: asks.and_then(|asks| self.identities.get(&asks.id).cloned()),
@@ -235,18 +248,16 @@ impl World {
             run,
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
-            // Worktrees have tables of their own.
-            worktree: None,
             // This world has no workers.
             workers: Workers::Free,
             beside: self.beside(&reads),
             actions: self.resting_on(reads.rests_on),
-            worktrees: Vec::new(),
+            ..Loaded::default()
         }
     }
 
     /// Counts the actions of the runs that a command reads which wait or are in progress, without those that it loads.
-    fn beside(&self, reads: &Reads) -> BTreeMap<RunId, Beside> {
+    fn beside(&self, reads: &Reads<'_>) -> BTreeMap<RunId, Beside> {
         let resting = self.resting_on(reads.rests_on);
         let loaded = |id: ActionId| {
             reads.action == Some(id) || reads.successor == Some(id) || resting.iter().any(|action| action.id == id)

@@ -2,13 +2,12 @@
 
 mod audit;
 mod connect;
-mod history;
 mod lock;
-mod migrate;
 mod place;
 mod read;
 mod readers;
 mod rows;
+mod schema;
 mod tiles;
 mod write;
 
@@ -68,7 +67,7 @@ impl Sqlite {
         let lock = lock::take(dir)?;
         let path = dir.join(DATABASE);
         let mut conn = connect::writer(&path, most_bytes)?;
-        migrate::migrate(&mut conn)?;
+        schema::prepare(&mut conn)?;
         crate::blob::sync_folder(dir)?;
         let tree = audit::resume(&conn, &key.verifier())?;
         let last_at = last_at(&conn)?;

@@ -2,23 +2,13 @@
 //!
 //! Ids are for the world outside; this is the one file that translates.
 
-use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::error::StoreError;
+use crate::unit::Thing;
 
 /// The number of the entry that made something.
 pub(crate) type Place = u64;
-
-/// Something that has a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Thing {
-    Project(ProjectId),
-    Identity(IdentityId),
-    Run(RunId),
-    Action(ActionId),
-    Worktree(WorktreeId),
-}
 
 impl Thing {
     const fn key(&self) -> &[u8; 16] {

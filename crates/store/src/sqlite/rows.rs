@@ -23,18 +23,12 @@ use serde::de::DeserializeOwned;
 
 mod decision;
 
-pub(crate) use decision::{DecisionRow, ended_by};
+pub(crate) use decision::DecisionRow;
 
 use super::place::Place;
 use crate::error::StoreError;
 use crate::query::Listed;
-
-/// One ledger entry's place in order and in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(crate) seq: u64,
-    pub(crate) at: Timestamp,
-}
+use crate::unit::{Span, Stamp};
 
 impl Stamp {
     /// Reads two columns: the number of an entry and its time.
@@ -43,18 +37,7 @@ impl Stamp {
     }
 }
 
-/// The entries that made and last changed something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) created: Stamp,
-    pub(crate) changed: Stamp,
-}
-
 impl Span {
-    pub(crate) const fn starting(stamp: Stamp) -> Self {
-        Self { created: stamp, changed: stamp }
-    }
-
     /// Reads the four columns `created, created_ms, changed, changed_ms`, which come first in every list.
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self { created: Stamp::read(row, 0)?, changed: Stamp::read(row, 2)? })
@@ -159,6 +142,7 @@ impl ScopeRow {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct IdentityRow {
     created: u64,
+    name: String,
     token: [u8; 32],
     revoked: bool,
     state: String,
@@ -166,22 +150,23 @@ pub(crate) struct IdentityRow {
 
 impl IdentityRow {
     pub(crate) fn of(identity: &Identity, created: u64) -> Self {
-        let (token, revoked) = (*identity.token.as_bytes(), identity.revoked);
-        Self { created, token, revoked, state: to_json(identity) }
+        let (name, token) = (identity.name.clone(), *identity.token.as_bytes());
+        Self { created, name, token, revoked: identity.revoked, state: to_json(identity) }
     }
 
     pub(crate) fn save(&self, conn: &Connection, id: IdentityId) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO identity (id, created, token, revoked, state) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (id) DO UPDATE SET token = ?3, revoked = ?4, state = ?5";
-        let values = params![id.as_bytes(), self.created, self.token, self.revoked, self.state];
+        let sql = "INSERT INTO identity (id, created, name, token, revoked, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (id) DO UPDATE SET name = ?3, token = ?4, revoked = ?5, state = ?6";
+        let values = params![id.as_bytes(), self.created, self.name, self.token, self.revoked, self.state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
-    pub(crate) const SELECT: &str = "SELECT id, created, token, revoked, state FROM identity";
+    pub(crate) const SELECT: &str = "SELECT id, created, name, token, revoked, state FROM identity";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
-        let (created, token, revoked, state) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-        Ok((IdentityId::from_bytes(row.get(0)?).to_string(), Self { created, token, revoked, state }))
+        let (created, name, token) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let (revoked, state) = (row.get(4)?, row.get(5)?);
+        Ok((IdentityId::from_bytes(row.get(0)?).to_string(), Self { created, name, token, revoked, state }))
     }
 }
 

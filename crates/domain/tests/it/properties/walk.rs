@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatus, Resolution};
 use placet_domain::command::Command;
-use placet_domain::decide::decide;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::permit::Signed;
 use placet_domain::policy::Tier;
@@ -209,10 +208,14 @@ impl Walk {
         let actor = self.world.actor(who);
         let loaded = self.world.load(&actor, &command);
         let submission = self.world.submission(actor, command);
-        let (first, second) =
-            (decide(&loaded, &submission, self.world.now), decide(&loaded, &submission, self.world.now));
+        let (first, second) = (self.world.decide(&loaded, &submission), self.world.decide(&loaded, &submission));
         prop_assert_eq!(&first, &second);
-        Ok(first)
+        let Ok(decided) = first else { return Ok(first.map(|decided| decided.records)) };
+        // The state that is handed on is the one that the records lead to.
+        let mut after = loaded;
+        decided.records.iter().for_each(|record| after.apply(record, self.world.now));
+        prop_assert_eq!(&after, &decided.after);
+        Ok(Ok(decided.records))
     }
 
     fn happened(&mut self, before: &Before, records: &[Record]) -> Result<(), TestCaseError> {

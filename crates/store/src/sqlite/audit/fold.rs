@@ -18,12 +18,12 @@ use rusqlite::{Connection, Row};
 
 use crate::error::StoreError;
 use crate::report::Difference;
-use crate::sqlite::history::record;
 use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
-    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp,
-    WorktreeRow, evidence_name,
+    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, WorktreeRow,
+    evidence_name,
 };
+use crate::unit::{Span, Stamp, read_record};
 
 /// States with the entries that made and changed them.
 type States<K, T> = BTreeMap<K, (Span, T)>;
@@ -59,7 +59,7 @@ impl Fold {
         while let Some(row) = rows.next()? {
             let stamp = Stamp { seq: row.get(0)?, at: Timestamp::from_unix_ms(row.get(1)?) };
             let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-            fold.take(&record(stamp.seq, bytes)?, stamp);
+            fold.take(&read_record(stamp.seq, bytes)?, stamp);
         }
         Ok(fold)
     }

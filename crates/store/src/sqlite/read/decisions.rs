@@ -1,7 +1,7 @@
 //! How questions to people ended, what waits, and how much was asked by the family of a run.
 
 use placet_domain::approval::Asking;
-use placet_domain::deciding::{Decision, Look, MOST_DECISIONS, Outcome, WINDOW_MS};
+use placet_domain::deciding::{Decision, Look, MOST_DECISIONS, Outcome};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::policy::Tier;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::select::{IN_PROJECT, Select};
 use crate::error::StoreError;
-use crate::query::{DecisionFilter, MOST_ROWS, SeenFile};
+use crate::query::{DecisionFilter, MOST_ROWS, SeenFile, looks_kept_from_ms};
 
 /// The newest first.
 pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Result<Vec<Decision>, StoreError> {
@@ -54,11 +54,6 @@ fn read(row: &Row<'_>) -> Result<Decision, StoreError> {
 
 fn tier_named(name: &str) -> Option<Tier> {
     Tier::ALL.iter().copied().find(|tier| tier.to_string() == name)
-}
-
-/// Looks from before this moment are forgotten.
-pub(crate) fn looks_kept_from_ms(now: Timestamp) -> i64 {
-    now.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX))
 }
 
 /// Which of these files somebody has marked as seen.

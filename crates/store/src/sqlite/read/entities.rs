@@ -48,6 +48,12 @@ pub(crate) fn is_token_taken(conn: &Connection, token: Digest) -> Result<bool, S
     Ok(conn.prepare_cached(sql)?.query_row([token.as_bytes()], |row| row.get(0))?)
 }
 
+/// Counts the identities that have or had a name.
+pub(crate) fn count_named(conn: &Connection, name: &str) -> Result<u64, StoreError> {
+    let sql = "SELECT count(*) FROM identity WHERE name = ?1";
+    Ok(conn.prepare_cached(sql)?.query_row([name], |row| row.get(0))?)
+}
+
 pub(crate) fn identities(conn: &Connection) -> Result<Vec<Identity>, StoreError> {
     states(conn, "identity", "SELECT state FROM identity ORDER BY created")
 }

@@ -17,15 +17,15 @@ use placet_domain::identity::Reach;
 pub(crate) use actions::{action, action_count, actions, counts, lapsing, outdated, void};
 pub(crate) use calls::calls;
 pub(crate) use content::{advice, kept, removal, sealed, unnamed, verifier};
-pub(crate) use decisions::{decided_since, decisions, has_old_looks, looks_kept_from_ms, questions, seen, waiting};
+pub(crate) use decisions::{decided_since, decisions, has_old_looks, questions, seen, waiting};
 pub(crate) use entities::{
-    children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
+    children, count_named, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
 pub(crate) use entries::{bytes_before, count_entries, cursor, debts, entries, entry};
 pub(crate) use holders::{is_of_agent, withholding};
 pub(crate) use queue::{queue, queue_length, twins};
-pub(crate) use resting::{beside, exempted_worktrees, resting_actions, runs_naming};
+pub(crate) use resting::{beside, runs_naming, unstarted_actions_naming, worktrees_naming};
 pub(crate) use retention::{
     all_kept, count_removals, expirable, expirable_uploads, is_kept, is_removed, removals, touched,
 };

@@ -250,12 +250,12 @@ mod tests {
     use placet_domain::time::Timestamp;
 
     use super::*;
-    use crate::sqlite::migrate::migrate;
+    use crate::sqlite::schema::prepare;
 
     /// How SQLite would go about it.
     fn plan(filter: &QueueFilter) -> String {
         let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn).unwrap();
+        prepare(&mut conn).unwrap();
         let select = match filter.rows {
             Rows::Each => in_order(COLUMNS, filter),
             Rows::OfEachQuestion => passed(filter),
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn b4_what_is_passed_by_or_counted_in_the_queue_is_known_from_indexes() {
         let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn).unwrap();
+        prepare(&mut conn).unwrap();
         let me = Seat { who: IdentityId::from_bytes([7; 16]), behind: Vec::new(), now: Timestamp::from_unix_ms(1_000) };
         let reach = || Reach::Only([ProjectId::from_bytes([1; 16])].into());
         let opened = |select: Select| Vec::from_iter(select.columns_of_rows(&conn, "action"));
@@ -347,11 +347,11 @@ mod tests {
     /// So many that ask the same: `own` of the viewer's own agents, and then those of others.
     fn identical(own: u32, others: u32) -> Connection {
         let mut conn = Connection::open_in_memory().unwrap();
-        migrate(&mut conn).unwrap();
+        prepare(&mut conn).unwrap();
         conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
-        conn.execute("INSERT INTO run (created, id, created_ms, changed, changed_ms, project, status, is_open, state) VALUES (1, zeroblob(16), 0, 0, 0, 1, 'EXECUTING', 1, '{}')", []).unwrap();
-        let insert = "INSERT INTO action (created, id, created_ms, changed, changed_ms, project, run, status, is_live, risk, policy, state, tier, bound, question)
-            VALUES (?1, randomblob(16), 0, 0, 0, 1, 1, 'PENDING_APPROVAL', 1, 30, x'00', '{}', 'B', ?2, x'07')";
+        conn.execute("INSERT INTO run (created, id, created_ms, changed, changed_ms, project, status, is_open, rollbacks, state) VALUES (1, zeroblob(16), 0, 0, 0, 1, 'EXECUTING', 1, 0, '{}')", []).unwrap();
+        let insert = "INSERT INTO action (created, id, created_ms, changed, changed_ms, project, run, status, is_live, risk, policy, rollbacks, performing, asks, state, tier, bound, question)
+            VALUES (?1, randomblob(16), 0, 0, 0, 1, 1, 'PENDING_APPROVAL', 1, 30, x'00', 0, 0, 1, '{}', 'B', ?2, x'07')";
         for number in 0..own + others {
             let bound = if number < own { IdentityId::from_bytes([7; 16]).to_string() } else { String::new() };
             conn.execute(insert, rusqlite::params![number + 2, bound]).unwrap();

@@ -17,12 +17,12 @@ fn naming<T: DeserializeOwned>(conn: &Connection, what: &str, sql: &str, id: Ide
     rows.map(|json| from_json(what, &json?)).collect()
 }
 
-/// Reads the unstarted actions that depend on an identity. Scans all live actions: revocations are rare and not worth an index.
-pub(crate) fn resting_actions(conn: &Connection, id: IdentityId) -> Result<Vec<ActionState>, StoreError> {
+/// Reads the unstarted actions whose state contains the id in any field. Scans all live actions: revocations are rare and not worth an
+/// index.
+pub(crate) fn unstarted_actions_naming(conn: &Connection, id: IdentityId) -> Result<Vec<ActionState>, StoreError> {
     let sql = "SELECT state FROM action WHERE is_live AND status IN ('PENDING_APPROVAL', 'APPROVED', 'LEASED')
         AND instr(state, ?1) ORDER BY created";
-    let found: Vec<ActionState> = naming(conn, "action", sql, id)?;
-    Ok(found.into_iter().filter(|action| action.rests_on(id)).collect())
+    naming(conn, "action", sql, id)
 }
 
 /// Reads the unfinished runs whose state contains the id in any field.
@@ -32,12 +32,9 @@ pub(crate) fn runs_naming(conn: &Connection, id: IdentityId) -> Result<Vec<Run>,
     naming(conn, "run", sql, id)
 }
 
-/// Reads the worktrees with an exemption that this identity granted.
-pub(crate) fn exempted_worktrees(conn: &Connection, id: IdentityId) -> Result<Vec<Worktree>, StoreError> {
-    let found: Vec<Worktree> =
-        naming(conn, "worktree", "SELECT state FROM worktree WHERE instr(state, ?1) ORDER BY created", id)?;
-    let granted = |worktree: &Worktree| worktree.exemptions.iter().any(|exemption| exemption.granted_by == Some(id));
-    Ok(found.into_iter().filter(granted).collect())
+/// Reads the worktrees whose state contains the id in any field.
+pub(crate) fn worktrees_naming(conn: &Connection, id: IdentityId) -> Result<Vec<Worktree>, StoreError> {
+    naming(conn, "worktree", "SELECT state FROM worktree WHERE instr(state, ?1) ORDER BY created", id)
 }
 
 /// Counts the actions of a run, without the given ones, that wait for people and that are approved or in progress.
@@ -51,29 +48,8 @@ pub(crate) fn beside(conn: &Connection, run: &Run, without: &[ActionId]) -> Resu
     let rows = statement.query_map(params![run.id.as_bytes(), run.rollbacks, without], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, u64>(1)?))
     })?;
-    let mut all = Beside::default();
-    for row in rows {
+    rows.map(|row| row.map_err(StoreError::from)).try_fold(Beside::default(), |all, row| {
         let (status, count) = row?;
-        match ActionStatus::parse(&status) {
-            Some(ActionStatus::PendingApproval) => all.waiting = all.waiting.saturating_add(count),
-            Some(ActionStatus::Approved | ActionStatus::Leased | ActionStatus::Executing) => {
-                all.working = all.working.saturating_add(count);
-            }
-            // Interrupted actions may wait for a person indefinitely, so they do not count. Finished ones are not live.
-            Some(
-                ActionStatus::Interrupted
-                | ActionStatus::Denied
-                | ActionStatus::Rehearsed
-                | ActionStatus::Rejected
-                | ActionStatus::Expired
-                | ActionStatus::Superseded
-                | ActionStatus::Withdrawn
-                | ActionStatus::Succeeded
-                | ActionStatus::Failed
-                | ActionStatus::Abandoned,
-            )
-            | None => {}
-        }
-    }
-    Ok(all)
+        Ok(ActionStatus::parse(&status).map_or(all, |status| all.plus(status, count)))
+    })
 }

@@ -1,14 +1,11 @@
 //! How a question to people ended, as a row. Made from the entry that ended it and the action as it stood before.
 
-use placet_domain::decide::Loaded;
-use placet_domain::deciding::{Decision, decision};
-use placet_domain::id::ActionId;
-use placet_domain::record::Event;
-use placet_domain::time::Timestamp;
+use placet_domain::deciding::Decision;
 use rusqlite::{Connection, Row, params};
 
-use super::{Stamp, evidence_name as of_entry};
+use super::evidence_name as of_entry;
 use crate::sqlite::place::Place;
+use crate::unit::Stamp;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DecisionRow {
@@ -21,12 +18,6 @@ pub(crate) struct DecisionRow {
     kind: String,
     outcome: String,
     single_operator: bool,
-}
-
-/// The decision that an event is, by what is known before it.
-pub(crate) fn ended_by(event: &Event, loaded: &Loaded, at: Timestamp) -> Option<(ActionId, Decision)> {
-    let Event::Action(id, event) = event else { return None };
-    Some((*id, decision(loaded.find_action(*id)?, event, at)?))
 }
 
 impl DecisionRow {

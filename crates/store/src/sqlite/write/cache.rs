@@ -11,8 +11,8 @@ use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::organisation::Organisation;
 use placet_domain::run::Run;
 
-use super::turns::Turns;
-use crate::sqlite::place::{Place, Thing};
+use crate::sqlite::place::Place;
+use crate::unit::Thing;
 
 /// A few megabytes at most. When it is full, all of it goes: which of them is needed next, nobody knows.
 const MOST: usize = 4_096;
@@ -25,8 +25,6 @@ pub(super) struct Cache {
     organisation: Option<Organisation>,
     /// The token that opens the door for an identity, if there is one.
     tokens: HashMap<IdentityId, Option<Digest>>,
-    /// Kept when the rest of the cache is cleared, because it does not mirror stored data.
-    turns: Turns,
 }
 
 impl Cache {
@@ -82,12 +80,7 @@ impl Cache {
         self.places.insert(thing, place);
     }
 
-    pub(super) const fn turns(&mut self) -> &mut Turns {
-        &mut self.turns
-    }
-
     pub(super) fn clear(&mut self) {
-        let turns = std::mem::take(&mut self.turns);
-        *self = Self { turns, ..Self::default() };
+        *self = Self::default();
     }
 }

@@ -7,12 +7,9 @@
 mod cache;
 mod checkpoint;
 mod fault;
-mod lease;
-mod replay;
+mod ready;
 mod save;
 mod session;
-mod turns;
-mod upload;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -29,6 +26,7 @@ use crate::clock::{self, Clock};
 use crate::error::{StoreError, SubmitError};
 use crate::query::{Debts, SeenFile};
 use crate::receipt::{Extras, Lease, Receipt};
+use crate::unit::{CommandFlow, Turns};
 use cache::Cache;
 use checkpoint::Log;
 use session::Session;
@@ -108,8 +106,8 @@ impl Handle {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
         let (size, moved) = (watch::Sender::new(tree.size()), AtomicU64::new(tree.size()));
         let shared = Arc::new(Shared { tree: Mutex::new(tree), closed: OnceLock::new(), size, moved });
-        let (cache, log) = (Cache::default(), Log::default());
-        let writer = Writer { conn, clock, last_at, cache, log, shared: shared.clone() };
+        let (cache, turns, log) = (Cache::default(), Turns::default(), Log::default());
+        let writer = Writer { conn, clock, last_at, cache, turns, log, shared: shared.clone() };
         let thread = std::thread::Builder::new().name("placet-writer".to_owned()).spawn(|| writer.run(waiting))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), shared })
     }
@@ -142,6 +140,8 @@ struct Writer {
     clock: Clock,
     last_at: Timestamp,
     cache: Cache,
+    /// Kept when the cache is cleared, because they do not mirror stored data.
+    turns: Turns,
     log: Log,
     shared: Arc<Shared>,
 }
@@ -179,10 +179,11 @@ impl Writer {
         let mut tree = self.shared.tree();
         let size_before = tree.size();
         let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut session = Session::new(&transaction, &mut tree, &mut self.cache, now, &at);
+        let mut session = Session::new(&transaction, &mut tree, &mut self.cache, now);
         let mut answers = Vec::with_capacity(batch.len());
         for request in batch {
-            match session.carry_out(&request.task) {
+            let flow = CommandFlow { unit: &mut session, turns: &mut self.turns, now, at: &at };
+            match carry_out(flow, &request.task) {
                 Err(SubmitError::Fault(fault)) => return Err(fault),
                 answer => answers.push(answer),
             }
@@ -216,6 +217,21 @@ impl Writer {
             self.shared.closed.get_or_init(|| error.to_string());
         }
     }
+}
+
+/// Carries out one request within the open transaction.
+fn carry_out(mut flow: CommandFlow<'_, Session<'_>>, task: &Task) -> Answer {
+    match task {
+        Task::Submit(submission, extras) => return flow.submit(submission, extras).map(Some),
+        Task::Lease(lease) => return flow.lease_next(lease),
+        Task::Recall(actor, key) => return flow.recall(actor, Some(key)),
+        Task::KeepHead(head) => flow.unit.keep_head(head)?,
+        Task::SetCursor(name, seq) => flow.unit.set_cursor(name, *seq)?,
+        Task::KeepDebts(debts) => flow.unit.keep_debts(debts)?,
+        Task::MarkSeen(file, is_seen) => flow.unit.mark_seen(file, *is_seen)?,
+        Task::ForgetLooks => flow.unit.forget_looks()?,
+    }
+    Ok(None)
 }
 
 /// Whether the disk failed, or what is on it is not a sound database. Anything else left no trace and may be tried again.

@@ -1,19 +1,28 @@
 //! Ledger entries and the domain's records: how one is written as the other and read back.
 
 use placet_domain::command::About;
-use placet_domain::decide::Loaded;
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
 use placet_ledger::{Entry, EntryError, Hash, leaf_hash};
-use rusqlite::{Connection, params};
 
-use super::place::{Thing, place};
 use crate::error::StoreError;
+
+/// Something with a state of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Thing {
+    Project(ProjectId),
+    Identity(IdentityId),
+    Run(RunId),
+    Action(ActionId),
+    Worktree(WorktreeId),
+}
 
 /// An entry that is ready to be written: canonical bytes and their hash.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct NewEntry {
+    pub(crate) at: Timestamp,
     pub(crate) kind: &'static str,
     /// Whose state it changes.
     pub(crate) changes: Option<Thing>,
@@ -24,9 +33,9 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Line {
+impl NewEntry {
     /// Refuses what does not fit into an entry: that is a matter of what was asked for, not of the disk.
-    pub(crate) fn new(record: &Record, seq: u64, at: &str, actor: &str) -> Result<Self, Refusal> {
+    pub(crate) fn new(record: &Record, seq: u64, (now, at): (Timestamp, &str), actor: &str) -> Result<Self, Refusal> {
         let About { project, run, action } = record.about;
         let entry = Entry {
             v: Entry::VERSION,
@@ -42,7 +51,7 @@ impl Line {
         let bytes = entry.to_bytes().map_err(|error| unfit(&error))?;
         let (kind, changes) = (record.kind(), changed(&record.event));
         let moves_amounts_only = record.event.moves_amounts_only();
-        Ok(Self { kind, changes, moves_amounts_only, about: record.about, leaf: leaf_hash(&bytes), bytes })
+        Ok(Self { at: now, kind, changes, moves_amounts_only, about: record.about, leaf: leaf_hash(&bytes), bytes })
     }
 }
 
@@ -69,7 +78,7 @@ fn changed(event: &Event) -> Option<Thing> {
 }
 
 /// Reads the record in the bytes of an entry.
-pub(crate) fn record(seq: u64, bytes: &[u8]) -> Result<Record, StoreError> {
+pub(crate) fn read_record(seq: u64, bytes: &[u8]) -> Result<Record, StoreError> {
     let what = || format!("ledger entry {seq}");
     let entry = Entry::parse(bytes).map_err(|error| StoreError::unreadable(what(), error))?;
     let about = About {
@@ -85,22 +94,4 @@ where
     T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,
 {
     text.map(str::parse).transpose().map_err(|error| StoreError::unreadable(what(), error))
-}
-
-/// What was known of a thing before the entry `end`.
-pub(crate) fn known_before(conn: &Connection, thing: Thing, end: u64) -> Result<Loaded, StoreError> {
-    let sql = match thing {
-        Thing::Action(_) => "SELECT seq, bytes, at_ms FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq",
-        Thing::Project(_) | Thing::Identity(_) | Thing::Run(_) | Thing::Worktree(_) => {
-            "SELECT seq, bytes, at_ms FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq"
-        }
-    };
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(params![place(conn, thing)?, end])?;
-    let mut loaded = Loaded::default();
-    while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-        loaded.apply(&record(row.get(0)?, bytes)?, Timestamp::from_unix_ms(row.get(2)?));
-    }
-    Ok(loaded)
 }

@@ -5,39 +5,31 @@
 
 use std::collections::HashMap;
 
-use placet_domain::id::IdentityId;
+use placet_domain::id::{IdentityId, RunId};
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 
-use crate::sqlite::place::Place;
+use super::WaitingRun;
 
 /// Maximum number of agents, runs or idle workers. Beyond it the turns, or the idle workers, start anew.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(crate) struct Turns {
     given: u64,
     agents: HashMap<IdentityId, u64>,
-    runs: HashMap<Place, u64>,
+    runs: HashMap<RunId, u64>,
     idle: HashMap<IdentityId, (Reach, Timestamp)>,
 }
 
 /// Sort key: the turn of the agent, the turn of the run, then the earliest deadline. The longest wait sorts first.
 pub(super) type Rank = (u64, u64, i64);
 
-/// A run with actions that wait for a worker.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WaitingRun {
-    pub(super) place: Place,
-    pub(super) agent: IdentityId,
-    pub(super) due_ms: i64,
-}
-
 impl Turns {
     pub(super) fn rank(&self, waiting: &WaitingRun) -> Rank {
         let turn = |given: Option<&u64>| given.copied().unwrap_or(0);
-        (turn(self.agents.get(&waiting.agent)), turn(self.runs.get(&waiting.place)), waiting.due_ms)
+        (turn(self.agents.get(&waiting.agent)), turn(self.runs.get(&waiting.id)), waiting.due_ms)
     }
 
     /// Records that a worker was assigned to this run.
@@ -48,7 +40,7 @@ impl Turns {
             self.runs.clear();
         }
         self.agents.insert(waiting.agent, self.given);
-        self.runs.insert(waiting.place, self.given);
+        self.runs.insert(waiting.id, self.given);
     }
 
     /// Records that a worker asked for work and got none.
