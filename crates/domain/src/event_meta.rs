@@ -3,9 +3,8 @@
 //! Each family of events returns its metadata from one `match` beside the events, so that a new event is declared in one place. What an
 //! event changes in a state is not here: that is `evolve`.
 
-use std::borrow::Cow;
-
 use crate::action::ActionStatus;
+use crate::audit_status::AuditStatus;
 use crate::budget::Amounts;
 use crate::digest::Digest;
 use crate::id::IdentityId;
@@ -27,7 +26,7 @@ pub struct EventMeta {
 /// Columns of the audit trail that an event fills.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditNote {
-    pub status: Option<Cow<'static, str>>,
+    pub status: Option<AuditStatus>,
     pub approver: Approver,
     pub action_kind: Option<ActionKind>,
     pub input: Option<Digest>,
@@ -96,21 +95,21 @@ impl EventMeta {
 
     /// Shows this status in the audit trail.
     #[must_use]
-    pub fn status(mut self, status: impl Into<Cow<'static, str>>) -> Self {
-        self.audit.status = Some(status.into());
+    pub fn status(mut self, status: AuditStatus) -> Self {
+        self.audit.status = Some(status);
         self
     }
 
     /// Shows this status, decided by the author of the entry.
     #[must_use]
-    pub fn decided(mut self, status: &'static str) -> Self {
+    pub fn decided(mut self, status: AuditStatus) -> Self {
         self.audit.approver = Approver::Author;
         self.status(status)
     }
 
     /// Shows this status, decided by this identity.
     #[must_use]
-    pub fn decided_by(mut self, status: impl Into<Cow<'static, str>>, by: IdentityId) -> Self {
+    pub fn decided_by(mut self, status: AuditStatus, by: IdentityId) -> Self {
         self.audit.approver = Approver::Identity(by);
         self.status(status)
     }

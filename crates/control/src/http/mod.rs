@@ -128,7 +128,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/runs/{run}/finish", runs::finish).access(Access::Roles(&[Agent])).takes::<api::Summary>().gives::<api::RunView>(200).about("The agent is done; the results wait for a person."),
         post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Accepts the results named by If-Match."),
         post("/api/v1/runs/{run}/export", runs::export).access(Access::Roles(&[Reviewer])).takes::<api::ExportRequest>().gives::<api::RunView>(200).on_what_was_seen().about("Accepts the results named by If-Match and lets these outputs out."),
-        post("/api/v1/runs/{run}/fail", runs::fail).access(Access::Roles(&[Agent, Operator, Worker])).takes::<api::Rejection>().gives::<api::RunView>(200).about("It cannot go on, and why."),
+        post("/api/v1/runs/{run}/fail", runs::fail).access(Access::Roles(&[Agent, Operator, Worker])).takes::<api::FailureRequest>().gives::<api::RunView>(200).about("It cannot go on, and why."),
         post("/api/v1/runs/{run}/budget", runs::budget).access(Access::Roles(&[Operator, Reviewer])).takes::<api::BudgetRequest>().gives::<api::RunView>(200).about("Sets what it may use up; once it is approved, only a reviewer does."),
         post("/api/v1/runs/{run}/steps", runs::finish_step).access(Access::Roles(&[Agent])).takes::<api::StepReport>().gives::<api::RunView>(200).about("The agent has done the next step of the plan."),
 
@@ -217,7 +217,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/runs/{run}/snapshots", hostings::keep_snapshot).access(Access::Roles(&[Worker])).takes::<api::SnapshotReport>().gives::<api::RunView>(200).about("The snapshot that was wanted is taken and was tried."),
         post("/api/v1/runs/{run}/previews", hostings::previewed).access(Access::Roles(&[Worker])).takes::<api::PreviewReport>().gives::<api::RunView>(200).about("What a rollback that somebody asked about would change. Nothing of it is kept."),
         post("/api/v1/runs/{run}/log", logs::agent_said).access(Access::Roles(&[Worker])).takes::<api::LogReport>().gives::<api::LogHeard>(200).about("What its agent wrote since the last time. The newest of it is kept in memory for those who watch; nothing is recorded."),
-        post("/api/v1/runs/{run}/snapshot-failed", hostings::fail_snapshot).access(Access::Roles(&[Worker])).takes::<api::Rejection>().gives::<api::RunView>(200).about("The snapshot that somebody asked for cannot be taken; the run goes on without it."),
+        post("/api/v1/runs/{run}/snapshot-failed", hostings::fail_snapshot).access(Access::Roles(&[Worker])).takes::<api::FaultRequest>().gives::<api::RunView>(200).about("The snapshot that somebody asked for cannot be taken; the run goes on without it."),
         post("/api/v1/runs/{run}/restored", hostings::restore).access(Access::Roles(&[Worker])).takes::<api::RestoreReport>().gives::<api::RunView>(200).about("The snapshot that was wanted is back."),
         post("/api/v1/runs/{run}/outputs", hostings::collect).access(Access::Roles(&[Worker])).takes::<api::OutputReport>().gives::<api::RunView>(200).about("What the run made, uploaded before."),
         post("/api/v1/runs/{run}/destroyed", hostings::destroy).access(Access::Roles(&[Worker])).takes::<api::Decision>().gives::<api::RunView>(200).about("Nothing is left of it; its agent's token stops working."),

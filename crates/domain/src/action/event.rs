@@ -8,6 +8,7 @@ use super::amend::Amendment;
 use super::command::Resolution;
 use super::state::ActionStatus;
 use crate::approval::Approval;
+use crate::audit_status::AuditStatus;
 use crate::digest::Digest;
 use crate::event_meta::{EventMeta, Metric};
 use crate::evidence::{Exit, Usage};
@@ -16,6 +17,7 @@ use crate::identity::Lineage;
 use crate::notice::NoticeKind;
 use crate::policy::{Ruling, Tier, Verdict};
 use crate::proposal::{ActionKind, ToolName};
+use crate::reason::StatusReason;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +70,7 @@ pub enum ActionEvent {
     /// An identity that approved the action, or had it performed or retried, was revoked before the start. Its decisions are void.
     ApprovalsVoided {
         of: IdentityId,
-        reason: String,
+        reason: StatusReason,
         deadline: Timestamp,
     },
     Rejected {
@@ -84,7 +86,7 @@ pub enum ActionEvent {
         reason: String,
     },
     Withdrawn {
-        reason: String,
+        reason: StatusReason,
     },
     Leased {
         worker: IdentityId,
@@ -166,30 +168,35 @@ impl ActionEvent {
         match self {
             Self::Proposed { digest, kind, .. } => EventMeta::new("action.proposed").action_kind(*kind).input(*digest),
             Self::Judged { verdict, deadline, .. } => {
-                let meta = EventMeta::new("action.judged").status(format!("tier {}", verdict.tier()));
+                let meta = EventMeta::new("action.judged").status(AuditStatus::Judged { tier: verdict.tier() });
                 match verdict.tier() {
                     tier @ (Tier::B | Tier::C) => meta.notice(NoticeKind::Action).tier(tier).until(*deadline),
                     Tier::A | Tier::D => meta,
                 }
             }
-            Self::Rehearsed => EventMeta::new("action.rehearsed").status("rehearsed"),
+            Self::Rehearsed => EventMeta::new("action.rehearsed").status(AuditStatus::Rehearsed),
             Self::ToBePerformed { reviewer, deadline, .. } => EventMeta::new("action.to_be_performed")
-                .decided_by("to be performed", *reviewer)
+                .decided_by(AuditStatus::ToBePerformed, *reviewer)
                 .notice(NoticeKind::Action)
                 .until(*deadline),
             Self::Approved { approval, complete } => {
                 let status = match approval.order {
-                    Some(number) => format!("approved by order {number}"),
-                    None => if *complete { "approved" } else { "approved in part" }.to_owned(),
+                    Some(order) => AuditStatus::ApprovedByOrder { order },
+                    None if *complete => AuditStatus::Approved,
+                    None => AuditStatus::ApprovedInPart,
                 };
                 EventMeta::new("action.approved").decided_by(status, approval.reviewer)
             }
             Self::ApprovalsVoided { of, deadline, .. } => EventMeta::new("action.approvals_voided")
-                .decided_by("approval void: its reviewer was revoked", *of)
+                .decided_by(AuditStatus::ApprovalVoid, *of)
                 .notice(NoticeKind::Action)
                 .until(*deadline),
-            Self::Rejected { reviewer, .. } => EventMeta::new("action.rejected").decided_by("rejected", *reviewer),
-            Self::Superseded { reviewer, .. } => EventMeta::new("action.superseded").decided_by("amended", *reviewer),
+            Self::Rejected { reviewer, .. } => {
+                EventMeta::new("action.rejected").decided_by(AuditStatus::Rejected, *reviewer)
+            }
+            Self::Superseded { reviewer, .. } => {
+                EventMeta::new("action.superseded").decided_by(AuditStatus::Amended, *reviewer)
+            }
             Self::Withdrawn { .. } => EventMeta::new("action.withdrawn"),
             Self::Leased { .. } => EventMeta::new("job.leased"),
             Self::Redeemed { digest, .. } => EventMeta::new("permit.redeemed").input(*digest),
@@ -203,16 +210,16 @@ impl ActionEvent {
             } else {
                 NoticeKind::Worker
             }),
-            Self::DeadlineLapsed => EventMeta::new("action.expired").status("expired"),
+            Self::DeadlineLapsed => EventMeta::new("action.expired").status(AuditStatus::Expired),
             Self::Postponed { .. } => EventMeta::new("action.postponed"),
             Self::Resolved { .. } => EventMeta::new("action.resolved"),
             // Only the assignee is notified: the others were when the question was asked.
             Self::Assigned { to: Some(to), .. } => {
-                EventMeta::new("action.assigned").status(format!("for {to} to look at")).notice(NoticeKind::Assigned)
+                EventMeta::new("action.assigned").status(AuditStatus::Assigned { to: *to }).notice(NoticeKind::Assigned)
             }
-            Self::Assigned { to: None, .. } => EventMeta::new("action.assigned").status("for nobody in particular"),
+            Self::Assigned { to: None, .. } => EventMeta::new("action.assigned").status(AuditStatus::Unassigned),
             Self::Deferred { until, .. } => {
-                let status = if until.is_some() { "set aside" } else { "set aside no more" };
+                let status = if until.is_some() { AuditStatus::Snoozed } else { AuditStatus::Unsnoozed };
                 EventMeta::new("action.deferred").status(status)
             }
         }

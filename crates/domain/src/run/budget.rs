@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
-use crate::budget::{Amounts, Budget, Ceiling, Purpose};
+use crate::budget::{Amounts, Budget, BudgetRefusal, Ceiling, Purpose};
 use crate::event_meta::EventMeta;
 use crate::identity::Role;
 use crate::refusal::Refusal;
@@ -73,7 +73,7 @@ impl Allowance {
         }
         let committed = now.map(Budget::committed).unwrap_or_default();
         let enough = self.ceiling.permits(Amounts::NONE, committed);
-        enough.map_err(|short| Refusal::Budget { why: format!("more than this is spent or held already: {short}") })?;
+        enough.map_err(BudgetRefusal::BelowCommitted)?;
         Ok(self)
     }
 

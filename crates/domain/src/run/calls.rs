@@ -6,6 +6,7 @@ use super::budget;
 use super::call::{CallCount, ModelCall};
 use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
+use crate::audit_status::AuditStatus;
 use crate::budget::Purpose;
 use crate::event_meta::EventMeta;
 use crate::refusal::Refusal;
@@ -34,9 +35,9 @@ impl CallEvent {
                 EventMeta::new("run.model_called").spent(call.spent()).input(call.request).output(call.response)
             }
             Self::Counted { count } => {
-                let (calls, outcome, reason) = (count.calls, count.outcome.as_str(), &count.reason);
+                let (calls, outcome, reason) = (count.calls, count.outcome, &count.reason);
                 EventMeta::new("run.calls_counted")
-                    .status(format!("{calls} calls {outcome}: {reason}"))
+                    .status(AuditStatus::CallsCounted { calls, outcome, reason: reason.clone() })
                     .output(count.digest)
             }
         }

@@ -12,6 +12,7 @@ use super::network::NetworkEvent;
 use super::orders::OrderEvent;
 use super::rehearsal::RehearsalEvent;
 use super::snapshots::SnapshotEvent;
+use crate::audit_status::AuditStatus;
 use crate::budget::Resource;
 use crate::digest::Digest;
 use crate::event_meta::{DecisionOutcome, EventMeta};
@@ -20,6 +21,7 @@ use crate::identity::Lineage;
 use crate::notice::NoticeKind;
 use crate::planning::Product;
 use crate::project::Separation;
+use crate::reason::StatusReason;
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -64,7 +66,7 @@ pub enum RunEvent {
     },
     /// The reviewer who approved the plan was revoked before the run was started. The plan waits for approval again.
     PlanApprovalVoided {
-        reason: String,
+        reason: StatusReason,
     },
     PlanRejected {
         reason: String,
@@ -78,7 +80,7 @@ pub enum RunEvent {
     GateReached {
         #[serde(default = "asked_for")]
         kind: GateKind,
-        summary: String,
+        reason: StatusReason,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<ActionId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +111,7 @@ pub enum RunEvent {
     /// Nobody decided in time on the action that it waited for. It waits for a person still.
     GateUnanswered {
         action: ActionId,
-        summary: String,
+        reason: StatusReason,
     },
     /// Another action stands in the place of the one that it waits for.
     GateMoved {
@@ -123,12 +125,11 @@ pub enum RunEvent {
         undecided: u64,
     },
     Paused {
-        reason: String,
+        reason: StatusReason,
     },
     /// There is not enough left of something to go on.
     Exhausted {
         resource: Resource,
-        reason: String,
     },
     Resumed,
     RolledBack {
@@ -148,10 +149,10 @@ pub enum RunEvent {
         reason: String,
     },
     Failed {
-        reason: String,
+        reason: StatusReason,
     },
     Cancelled {
-        reason: String,
+        reason: StatusReason,
     },
     Budget(BudgetEvent),
     Network(NetworkEvent),
@@ -202,11 +203,15 @@ impl RunEvent {
             Self::Created { .. } => EventMeta::new("run.created"),
             Self::Prepared { product } => EventMeta::new(product.kind()),
             Self::Submitted { .. } => EventMeta::new("run.submitted").notice(NoticeKind::Plan),
-            Self::PlanApproved { .. } => EventMeta::new("run.plan_approved").decided("plan approved").outcome(Approved),
+            Self::PlanApproved { .. } => {
+                EventMeta::new("run.plan_approved").decided(AuditStatus::PlanApproved).outcome(Approved)
+            }
             Self::PlanApprovalVoided { .. } => EventMeta::new("run.plan_approval_voided")
-                .decided("approval of the plan void: its reviewer was revoked")
+                .decided(AuditStatus::PlanApprovalVoid)
                 .notice(NoticeKind::Plan),
-            Self::PlanRejected { .. } => EventMeta::new("run.plan_rejected").decided("plan rejected").outcome(Rejected),
+            Self::PlanRejected { .. } => {
+                EventMeta::new("run.plan_rejected").decided(AuditStatus::PlanRejected).outcome(Rejected)
+            }
             Self::Started => EventMeta::new("run.started"),
             Self::Attached => EventMeta::new("run.attached"),
             Self::StepFinished { .. } => EventMeta::new("run.step_finished"),
@@ -216,10 +221,10 @@ impl RunEvent {
                 EventMeta::new("run.checkpoint_reached").notice(NoticeKind::Checkpoint).until(*passes_at)
             }
             Self::GatePassed { .. } => {
-                EventMeta::new("run.checkpoint_passed").decided("checkpoint approved").outcome(Approved)
+                EventMeta::new("run.checkpoint_passed").decided(AuditStatus::CheckpointApproved).outcome(Approved)
             }
             Self::GateLapsed => {
-                EventMeta::new("run.checkpoint_lapsed").decided("checkpoint passed unseen, as agreed").outcome(Lapsed)
+                EventMeta::new("run.checkpoint_lapsed").decided(AuditStatus::CheckpointLapsed).outcome(Lapsed)
             }
             // The action was withdrawn, so nobody decided.
             Self::GateSettled { unseen: true, .. } => EventMeta::new("run.checkpoint_settled"),
@@ -229,7 +234,7 @@ impl RunEvent {
             Self::GateUnanswered { .. } => EventMeta::new("run.checkpoint_unanswered").notice(NoticeKind::Checkpoint),
             Self::GateMoved { .. } => EventMeta::new("run.checkpoint_moved"),
             Self::GateRejected { .. } => {
-                EventMeta::new("run.checkpoint_rejected").decided("checkpoint rejected").outcome(Rejected)
+                EventMeta::new("run.checkpoint_rejected").decided(AuditStatus::CheckpointRejected).outcome(Rejected)
             }
             Self::Overasked { .. } => EventMeta::new("run.overasked"),
             Self::Paused { .. } => EventMeta::new("run.paused"),
@@ -239,10 +244,10 @@ impl RunEvent {
             Self::RolledBack { .. } => EventMeta::new("run.rolled_back"),
             Self::Finished { .. } => EventMeta::new("run.finished").notice(NoticeKind::Results),
             Self::ResultsApproved { .. } => {
-                EventMeta::new("run.completed").decided("results approved").outcome(Approved)
+                EventMeta::new("run.completed").decided(AuditStatus::ResultsApproved).outcome(Approved)
             }
             Self::ResultsRejected { .. } => {
-                EventMeta::new("run.results_rejected").decided("results rejected").outcome(Rejected)
+                EventMeta::new("run.results_rejected").decided(AuditStatus::ResultsRejected).outcome(Rejected)
             }
             Self::Failed { .. } => EventMeta::new("run.failed").notice(NoticeKind::Failed),
             Self::Cancelled { .. } => EventMeta::new("run.cancelled"),
