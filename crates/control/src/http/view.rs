@@ -6,7 +6,6 @@ use placet_domain::evidence::Item;
 use placet_domain::id::ProjectId;
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
-use placet_domain::policy::Verdict;
 use placet_domain::project::Project;
 use placet_domain::run::{self, GateKind, Output, Run, Snapshot};
 use placet_domain::scope::Scope;
@@ -200,22 +199,6 @@ pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {
     api::WorktreeView { changed_at, ..listed.state.into() }
 }
 
-pub(super) fn verdict(verdict: &Verdict) -> api::VerdictView {
-    let reason = |reason: &placet_domain::policy::Reason| api::ReasonView {
-        rule: reason.rule.clone(),
-        demands: reason.demands.to_string(),
-        weight: f64::from(reason.weight.hundredths()) / 100.0,
-        because: reason.because.to_string(),
-        reason: reason.because.clone(),
-    };
-    api::VerdictView {
-        tier: verdict.tier().to_string(),
-        risk: f64::from(verdict.risk().hundredths()) / 100.0,
-        policy: verdict.policy(),
-        reasons: verdict.reasons().iter().map(reason).collect(),
-    }
-}
-
 fn amendment(amendment: &Amendment) -> api::AmendmentView {
     api::AmendmentView {
         of: amendment.of,
@@ -246,7 +229,7 @@ pub(super) fn action(action: &ActionState) -> api::ActionView {
         kind: action.kind.to_string(),
         digest: action.digest,
         review: action.review(),
-        verdict: verdict(&action.verdict),
+        verdict: (&action.verdict).into(),
         approvals: action.approvals.iter().map(approval).collect(),
         approvals_missing: action.approvals_missing(),
         proposer: action.proposer,

@@ -10,7 +10,7 @@ use super::state::ActionStatus;
 use crate::approval::Approval;
 use crate::audit_status::AuditStatus;
 use crate::digest::Digest;
-use crate::event_meta::{EventMeta, Metric};
+use crate::event_meta::{EventMeta, Metric, Phase};
 use crate::evidence::{Exit, Usage};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
@@ -159,7 +159,7 @@ impl ActionEvent {
     pub fn meta(&self) -> EventMeta {
         let meta = self.declared();
         match self.status_after() {
-            Some(status) => meta.metric(Metric::Status(status)),
+            Some(status) => meta.metric(Metric::Status { status, by_person: self.is_decided_by_person() }),
             None => meta,
         }
     }
@@ -170,11 +170,14 @@ impl ActionEvent {
             Self::Judged { verdict, deadline, .. } => {
                 let meta = EventMeta::new("action.judged").status(AuditStatus::Judged { tier: verdict.tier() });
                 match verdict.tier() {
-                    tier @ (Tier::B | Tier::C) => meta.notice(NoticeKind::Action).tier(tier).until(*deadline),
-                    Tier::A | Tier::D => meta,
+                    tier @ (Tier::B | Tier::C) => {
+                        meta.opens(&[Phase::Approval]).notice(NoticeKind::Action).tier(tier).until(*deadline)
+                    }
+                    Tier::A => meta,
+                    Tier::D => meta.ends(),
                 }
             }
-            Self::Rehearsed => EventMeta::new("action.rehearsed").status(AuditStatus::Rehearsed),
+            Self::Rehearsed => EventMeta::new("action.rehearsed").status(AuditStatus::Rehearsed).ends(),
             Self::ToBePerformed { reviewer, deadline, .. } => EventMeta::new("action.to_be_performed")
                 .decided_by(AuditStatus::ToBePerformed, *reviewer)
                 .notice(NoticeKind::Action)
@@ -185,34 +188,43 @@ impl ActionEvent {
                     None if *complete => AuditStatus::Approved,
                     None => AuditStatus::ApprovedInPart,
                 };
-                EventMeta::new("action.approved").decided_by(status, approval.reviewer)
+                let closes: &[Phase] = if *complete { &[Phase::Approval] } else { &[] };
+                EventMeta::new("action.approved").decided_by(status, approval.reviewer).closes(closes)
             }
             Self::ApprovalsVoided { of, deadline, .. } => EventMeta::new("action.approvals_voided")
                 .decided_by(AuditStatus::ApprovalVoid, *of)
                 .notice(NoticeKind::Action)
                 .until(*deadline),
-            Self::Rejected { reviewer, .. } => {
-                EventMeta::new("action.rejected").decided_by(AuditStatus::Rejected, *reviewer)
-            }
-            Self::Superseded { reviewer, .. } => {
-                EventMeta::new("action.superseded").decided_by(AuditStatus::Amended, *reviewer)
-            }
-            Self::Withdrawn { .. } => EventMeta::new("action.withdrawn"),
-            Self::Leased { .. } => EventMeta::new("job.leased"),
+            Self::Rejected { reviewer, .. } => EventMeta::new("action.rejected")
+                .closes(&[Phase::Approval])
+                .ends()
+                .decided_by(AuditStatus::Rejected, *reviewer),
+            Self::Superseded { reviewer, .. } => EventMeta::new("action.superseded")
+                .closes(&[Phase::Approval])
+                .ends()
+                .decided_by(AuditStatus::Amended, *reviewer),
+            Self::Withdrawn { .. } => EventMeta::new("action.withdrawn").closes(&[Phase::Approval]).ends(),
+            Self::Leased { .. } => EventMeta::new("job.leased").opens(&[Phase::Job]),
             Self::Redeemed { digest, .. } => EventMeta::new("permit.redeemed").input(*digest),
             Self::Renewed { .. } => EventMeta::new("job.renewed"),
-            Self::Completed { executed, evidence, .. } => {
-                EventMeta::new("job.completed").input(*executed).output(*evidence)
+            Self::Completed { executed, evidence, usage, .. } => EventMeta::new("job.completed")
+                .closes(&[Phase::Job])
+                .ends()
+                .input(*executed)
+                .output(*evidence)
+                .metric(Metric::Usage(*usage)),
+            Self::Quarantined { evidence, .. } => {
+                EventMeta::new("evidence.quarantined").closes(&[Phase::Job]).output(*evidence)
             }
-            Self::Quarantined { evidence, .. } => EventMeta::new("evidence.quarantined").output(*evidence),
-            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed").notice(if *started {
-                NoticeKind::Interrupted
-            } else {
-                NoticeKind::Worker
-            }),
-            Self::DeadlineLapsed => EventMeta::new("action.expired").status(AuditStatus::Expired),
+            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed")
+                .closes(&[Phase::Job])
+                .notice(if *started { NoticeKind::Interrupted } else { NoticeKind::Worker }),
+            Self::DeadlineLapsed => {
+                EventMeta::new("action.expired").closes(&[Phase::Approval]).ends().status(AuditStatus::Expired)
+            }
             Self::Postponed { .. } => EventMeta::new("action.postponed"),
-            Self::Resolved { .. } => EventMeta::new("action.resolved"),
+            Self::Resolved { resolution: Resolution::Abandon, .. } => EventMeta::new("action.resolved").ends(),
+            Self::Resolved { resolution: Resolution::Retry, .. } => EventMeta::new("action.resolved"),
             // Only the assignee is notified: the others were when the question was asked.
             Self::Assigned { to: Some(to), .. } => {
                 EventMeta::new("action.assigned").status(AuditStatus::Assigned { to: *to }).notice(NoticeKind::Assigned)
@@ -223,6 +235,12 @@ impl ActionEvent {
                 EventMeta::new("action.deferred").status(status)
             }
         }
+    }
+
+    /// Whether a person decided, and not a standing order at once.
+    fn is_decided_by_person(&self) -> bool {
+        let approved = matches!(self, Self::Approved { approval, .. } if approval.order.is_none());
+        approved || matches!(self, Self::Rejected { .. })
     }
 
     /// Status that the action reaches, if the event alone determines it and it is a new one.

@@ -12,7 +12,7 @@ use super::state::{Run, RunStatus};
 use super::text::check_short;
 use crate::budget::Amounts;
 use crate::digest::Digest;
-use crate::event_meta::EventMeta;
+use crate::event_meta::{EventMeta, Phase};
 use crate::reason::HostFault;
 use crate::refusal::{Obstacle, Refusal};
 use crate::time::Timestamp;
@@ -97,13 +97,13 @@ pub enum SnapshotEvent {
 
 impl SnapshotEvent {
     pub(super) fn meta(&self) -> EventMeta {
-        EventMeta::new(match self {
-            Self::Asked { .. } => "run.snapshot_asked",
-            Self::Kept { .. } => "run.snapshot_kept",
-            Self::Failed { .. } => "run.snapshot_failed",
-            Self::Forgotten { .. } => "run.snapshots_forgotten",
-            Self::Restored { .. } => "run.restored",
-        })
+        match self {
+            Self::Asked { .. } => EventMeta::new("run.snapshot_asked"),
+            Self::Kept { .. } => EventMeta::new("run.snapshot_kept").moment("snapshot"),
+            Self::Failed { .. } => EventMeta::new("run.snapshot_failed"),
+            Self::Forgotten { .. } => EventMeta::new("run.snapshots_forgotten"),
+            Self::Restored { .. } => EventMeta::new("run.restored").closes(&[Phase::Rollback]),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use placet_domain::action::{ActionStatus, Resolution};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
-use placet_domain::policy::Rationale;
+use placet_domain::policy::{Rationale, Reason, Verdict};
 use placet_domain::proposal::{ActionSpec, Proposal};
 use placet_domain::reason::StatusReason;
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,24 @@ pub struct ReasonView {
     /// The same reason as a code with parameters.
     #[schema(value_type = Object)]
     pub reason: Rationale,
+}
+
+impl From<&Verdict> for VerdictView {
+    fn from(verdict: &Verdict) -> Self {
+        let reason = |reason: &Reason| ReasonView {
+            rule: reason.rule.clone(),
+            demands: reason.demands.to_string(),
+            weight: f64::from(reason.weight.hundredths()) / 100.0,
+            because: reason.because.to_string(),
+            reason: reason.because.clone(),
+        };
+        Self {
+            tier: verdict.tier().to_string(),
+            risk: f64::from(verdict.risk().hundredths()) / 100.0,
+            policy: verdict.policy(),
+            reasons: verdict.reasons().iter().map(reason).collect(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
