@@ -21,7 +21,7 @@ pub(crate) fn plan_of(products: &Products) -> Option<Plan> {
 /// Everything there is to approve: who does it and why, which steps, in which cage, for how much. With `Rows::All`, also in what
 /// everybody fits.
 pub(crate) fn words(plan: &Plan, rows: Rows) -> String {
-    let because = plan.selection.ranking.first().map(|first| first.because.as_str()).unwrap_or_default();
+    let because = plan.selection.ranking.first().map(|first| first.fit.to_string()).unwrap_or_default();
     let head = format!("{} {}: {because}", styled(GOOD, "chosen:"), styled(BOLD, &plan.selection.chosen));
     let shown = |row: &&Row| rows == Rows::All || !row.fits;
     let table: Vec<&Row> = plan.selection.table.iter().filter(shown).collect();

@@ -4,6 +4,8 @@
 
 mod seen;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::seen::{SecretSeen, SecretsSeen};
@@ -62,16 +64,18 @@ impl Exit {
             Self::Code(_) | Self::Signal(_) | Self::Cancelled => "",
         }
     }
+}
 
-    /// For people: `exit 0`, `signal 9`, `over the wall_ms limit (120000)`.
-    pub fn in_words(&self) -> String {
+/// Renders `exit 0`, `signal 9`, `over the wall_ms limit: 120004 of 120000`.
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Code(code) => format!("exit {code}"),
-            Self::Signal(signal) => format!("signal {signal}"),
-            Self::Limit { which, limit, seen } => format!("over the {which} limit: {seen} of {limit}"),
-            Self::Cancelled => "cancelled".to_owned(),
-            Self::NotStarted { why } => format!("not started: {why}"),
-            Self::Refused { why } => format!("its results were refused: {why}"),
+            Self::Code(code) => write!(f, "exit {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Limit { which, limit, seen } => write!(f, "over the {which} limit: {seen} of {limit}"),
+            Self::Cancelled => f.write_str("cancelled"),
+            Self::NotStarted { why } => write!(f, "not started: {why}"),
+            Self::Refused { why } => write!(f, "its results were refused: {why}"),
         }
     }
 }

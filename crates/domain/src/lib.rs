@@ -12,6 +12,7 @@
 pub mod action;
 mod allot;
 pub mod approval;
+pub mod audit_status;
 pub mod budget;
 pub mod canonical;
 pub mod catalogue;
@@ -39,6 +40,7 @@ pub mod policy;
 pub mod project;
 pub mod proposal;
 pub mod prose;
+pub mod reason;
 pub mod record;
 pub mod refusal;
 pub mod retention;

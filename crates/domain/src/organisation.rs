@@ -4,10 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Amounts, Budget, Ceiling, Purpose};
+use crate::event_meta::EventMeta;
 use crate::id::{IdentityId, ProjectId};
 use crate::identity::{Actor, Reach, Role};
 use crate::prose::check_reason;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::run::Allowance;
 
 /// There is exactly one, and it was always there.
@@ -139,8 +140,9 @@ pub enum OrganisationEvent {
 }
 
 impl OrganisationEvent {
-    pub const fn kind(&self) -> &'static str {
-        match self {
+    /// Metadata of the event: the one place where a new event is declared, besides `evolve`.
+    pub fn meta(&self) -> EventMeta {
+        EventMeta::new(match self {
             Self::BudgetSet { .. } => "organisation.budget_set",
             Self::Allotted { .. } => "organisation.allotted",
             Self::Halted { .. } => "organisation.halted",
@@ -149,7 +151,7 @@ impl OrganisationEvent {
             Self::SafeModeLeft { .. } => "organisation.safe_mode_left",
             Self::PasskeysDemanded { .. } => "organisation.passkeys_demanded",
             Self::PasskeysReleased { .. } => "organisation.passkeys_released",
-        }
+        })
     }
 }
 
@@ -185,14 +187,14 @@ pub fn decide(
             needs_reach(actor)?;
             check_reason(reason)?;
             if state.halt.is_none() {
-                return Err(Refusal::not_now("released", "not stopped", "everything may go on as it is"));
+                return Err(Refusal::not_now("released", Obstacle::NotStopped));
             }
             OrganisationEvent::Released { reason: reason.clone() }
         }
         OrganisationCommand::EnterSafeMode { reason } => {
             actor.needs(&[Role::Admin, Role::Operator, Role::Reviewer])?;
             if state.safe_mode.is_some() {
-                return Err(Refusal::not_now("made safe", "in safe mode already", "nothing is being changed"));
+                return Err(Refusal::not_now("made safe", Obstacle::InSafeMode));
             }
             let by = actor.identity().map(|identity| identity.id);
             OrganisationEvent::SafeModeEntered { by, reason: given(reason)? }
@@ -202,14 +204,14 @@ pub fn decide(
             needs_reach(actor)?;
             check_reason(reason)?;
             if state.safe_mode.is_none() {
-                return Err(Refusal::not_now("released", "not in safe mode", "everything may go on as it is"));
+                return Err(Refusal::not_now("released", Obstacle::NotInSafeMode));
             }
             OrganisationEvent::SafeModeLeft { reason: reason.clone() }
         }
         OrganisationCommand::DemandPasskeys { reason } => {
             needs_all(actor, reason)?;
             if state.passkeys.is_some() {
-                return Err(Refusal::not_now("demanded", "demanded already", "everybody signs with a passkey"));
+                return Err(Refusal::not_now("demanded", Obstacle::PasskeysDemanded));
             }
             let by = actor.identity().map(|identity| identity.id);
             OrganisationEvent::PasskeysDemanded { by, reason: reason.clone() }
@@ -217,7 +219,7 @@ pub fn decide(
         OrganisationCommand::ReleasePasskeys { reason } => {
             needs_all(actor, reason)?;
             if state.passkeys.is_none() {
-                return Err(Refusal::not_now("released", "not demanded", "who has a passkey signs with it anyway"));
+                return Err(Refusal::not_now("released", Obstacle::PasskeysNotDemanded));
             }
             OrganisationEvent::PasskeysReleased { reason: reason.clone() }
         }
@@ -228,7 +230,7 @@ pub fn decide(
 /// Refuses a second halt; the first reason stays.
 fn needs_running(state: &Organisation) -> Result<(), Refusal> {
     if state.halt.is_some() {
-        return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));
+        return Err(Refusal::not_now("stopped", Obstacle::StoppedAlready));
     }
     Ok(())
 }

@@ -6,10 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
+use crate::event_meta::EventMeta;
 use crate::id::{ProjectId, RunId};
 use crate::identity::{Actor, Role};
 use crate::prose::check_reason;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::retention::{self, Preservation};
 use crate::run::Allowance;
 use crate::scope::Scope;
@@ -124,8 +125,9 @@ pub enum ProjectEvent {
 }
 
 impl ProjectEvent {
-    pub const fn kind(&self) -> &'static str {
-        match self {
+    /// Metadata of the event: the one place where a new event is declared, besides `evolve`.
+    pub fn meta(&self) -> EventMeta {
+        EventMeta::new(match self {
             Self::Created { .. } => "project.created",
             Self::ScopeLocked { .. } => "scope.locked",
             Self::DutiesAssigned { .. } => "project.duties_assigned",
@@ -136,7 +138,7 @@ impl ProjectEvent {
             Self::PreservationBegun(_) => "project.preservation_begun",
             Self::PreservationEnded { .. } => "project.preservation_ended",
             Self::WordsSet { .. } => "project.words_set",
-        }
+        })
     }
 }
 
@@ -176,8 +178,8 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
             actor.needs(&[Role::Admin])?;
             check_reason(reason)?;
             if project.keeps_words == *kept {
-                let is = if *kept { "kept" } else { "not kept" };
-                return Err(Refusal::not_now("set", is, "it is as you want it already"));
+                let is = if *kept { Obstacle::WordsKept } else { Obstacle::WordsNotKept };
+                return Err(Refusal::not_now("set", is));
             }
             Ok(vec![ProjectEvent::WordsSet { kept: *kept, reason: reason.clone() }])
         }
@@ -266,7 +268,7 @@ mod tests {
         assert_eq!(decide(None, &lock, &Actor::Runtime), Err(Refusal::Unknown { what: "project" }));
         let created = decide(None, &create("alpha"), &Actor::Runtime).unwrap();
         let project = evolve(id(), None, &created[0]);
-        assert_eq!(decide(project.as_ref(), &lock, &Actor::Runtime).unwrap()[0].kind(), "scope.locked");
+        assert_eq!(decide(project.as_ref(), &lock, &Actor::Runtime).unwrap()[0].meta().kind, "scope.locked");
         assert_eq!(
             decide(project.as_ref(), &create("alpha"), &Actor::Runtime),
             Err(Refusal::Exists { what: "project" })
@@ -282,7 +284,7 @@ mod tests {
         assert!(decide(project.as_ref(), &set(true, ""), &Actor::Runtime).is_err(), "without a reason");
         assert!(decide(project.as_ref(), &set(false, "x"), &Actor::Runtime).is_err(), "nothing changes");
         let events = decide(project.as_ref(), &set(true, "an audit"), &Actor::Runtime).unwrap();
-        assert_eq!(events[0].kind(), "project.words_set");
+        assert_eq!(events[0].meta().kind, "project.words_set");
         let project = evolve(id(), project, &events[0]).unwrap();
         assert!(project.keeps_words && decide(Some(&project), &set(false, "done"), &Actor::Runtime).is_ok());
     }

@@ -108,9 +108,9 @@ impl Event {
     /// Metadata of the event; families with metadata of their own declare it beside their events.
     pub fn meta(&self) -> EventMeta {
         match self {
-            Self::Organisation(event) => EventMeta::new(event.kind()),
-            Self::Project(_, event) => EventMeta::new(event.kind()),
-            Self::Identity(_, event) => EventMeta::new(event.kind()),
+            Self::Organisation(event) => event.meta(),
+            Self::Project(_, event) => event.meta(),
+            Self::Identity(_, event) => event.meta(),
             Self::Run(_, event) => event.meta(),
             Self::Action(_, event) => event.meta(),
             Self::Worktree(news) => news.meta(),

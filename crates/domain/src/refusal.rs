@@ -2,9 +2,15 @@
 //!
 //! Not errors: a broken disk or an unreachable server is a fault of the shell and never looks like this.
 
-use crate::budget::NotHeld;
+mod state;
+
+pub use self::state::{CurrentState, Obstacle};
+
+use crate::budget::{BudgetRefusal, NotHeld};
 use crate::digest::Digest;
 use crate::identity::Role;
+use crate::policy::{Reason, Tier, Verdict};
+use crate::run::RunStatus;
 
 /// Why a command was refused. Nothing changed, except that [recorded](Refusal::is_recorded) ones leave a ledger entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,18 +32,18 @@ pub enum Refusal {
     Duty { operation: &'static str, accountable: String },
     #[error("not done yet: {items}; see to them, or answer for it with a reason (`--force`)")]
     Undone { items: String },
-    #[error("it cannot be {what} while it is {status}; {hint}")]
-    NotNow { what: &'static str, status: &'static str, hint: &'static str },
-    #[error("the run is {status}: {hint}")]
-    RunNotActive { status: &'static str, hint: &'static str },
+    #[error("it cannot be {what} while it is {}; {}", .state.as_str(), .state.hint())]
+    NotNow { what: &'static str, state: CurrentState },
+    #[error("the run is {status}: {}", .status.hint())]
+    RunNotActive { status: RunStatus },
     #[error("this credential is no longer valid; ask an administrator for another")]
     Revoked,
     #[error("this run belongs to another agent")]
     OtherAgent,
     #[error("this run is hosted by another worker")]
     OtherHost,
-    #[error("{why}")]
-    Budget { why: String },
+    #[error(transparent)]
+    Budget(#[from] BudgetRefusal),
     #[error("everything was stopped: {reason}; an administrator can let it go on (`placet kill --release`)")]
     Halted { reason: String },
     #[error(
@@ -58,8 +64,11 @@ pub enum Refusal {
         "you, or an identity that shares a parent or is a parent or child of yours, approved this already; the other approval must come from another person"
     )]
     SamePerson,
-    #[error("the policy refuses what you made of it: {because}; what was proposed still waits as it was")]
-    Denied { because: String },
+    #[error("the policy refuses what you made of it: {}; what was proposed still waits as it was", first_of(.reasons))]
+    Denied {
+        /// Reasons of the verdict that refuse it.
+        reasons: Vec<Reason>,
+    },
     #[error("what you saw ({seen}) is not what stands now ({current}); look again before you decide")]
     Stale { seen: Digest, current: Digest },
     #[error("it expired; propose it again, an old approval is never reused")]
@@ -84,6 +93,22 @@ pub enum Refusal {
         "attempt {given} is over (now at {current}); stop and discard, what was done is kept as quarantined evidence"
     )]
     LostLease { given: u32, current: u32 },
+}
+
+/// Maximum number of reasons in a message, which goes into a ledger entry.
+const MOST_REASONS: usize = 3;
+
+/// Lists the first reasons in full and counts the others.
+fn first_of(reasons: &[Reason]) -> String {
+    if reasons.is_empty() {
+        return "no rule permits it".to_owned();
+    }
+    let shown: Vec<String> = reasons.iter().take(MOST_REASONS).map(|reason| reason.because.to_string()).collect();
+    let more = match reasons.len().saturating_sub(MOST_REASONS) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    shown.join("; ") + &more
 }
 
 /// Maximum number of names in a message; a reader skips longer lists.
@@ -151,13 +176,20 @@ pub enum PasskeyFlaw {
 
 impl From<NotHeld> for Refusal {
     fn from(not_held: NotHeld) -> Self {
-        Self::Budget { why: not_held.to_string() }
+        Self::Budget(not_held.into())
     }
 }
 
 impl Refusal {
-    pub const fn not_now(what: &'static str, status: &'static str, hint: &'static str) -> Self {
-        Self::NotNow { what, status, hint }
+    /// Refuses a command that this state does not allow.
+    pub fn not_now(what: &'static str, state: impl Into<CurrentState>) -> Self {
+        Self::NotNow { what, state: state.into() }
+    }
+
+    /// Refuses what a verdict denies.
+    pub fn denied(verdict: &Verdict) -> Self {
+        let refusing = verdict.reasons().iter().filter(|reason| reason.demands == Tier::D);
+        Self::Denied { reasons: refusing.cloned().collect() }
     }
 
     pub fn invalid(why: impl Into<String>) -> Self {
@@ -179,7 +211,7 @@ impl Refusal {
             Self::Revoked => "revoked",
             Self::OtherAgent => "other_agent",
             Self::OtherHost => "other_host",
-            Self::Budget { .. } => "budget",
+            Self::Budget(_) => "budget",
             Self::Halted { .. } => "halted",
             Self::SafeMode { .. } => "safe_mode",
             Self::TooManyQuestions { .. } => "too_many_questions",
@@ -221,7 +253,7 @@ impl Refusal {
             | Self::NotNow { .. }
             | Self::RunNotActive { .. }
             | Self::Revoked
-            | Self::Budget { .. }
+            | Self::Budget(_)
             | Self::Halted { .. }
             | Self::SafeMode { .. }
             | Self::TooManyQuestions { .. }

@@ -18,7 +18,7 @@ use crate::project::Project;
 use crate::proposal::FileOperand;
 use crate::prose::check_reason;
 use crate::record::{Event, Record};
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::run::{CallCommand, Hosting, HostingCommand, RunCommand};
 use crate::time::Timestamp;
 
@@ -168,8 +168,7 @@ pub(crate) fn decide(
         return Err(Refusal::invalid(format!("at most {MOST_AT_ONCE} contents are removed at once")));
     }
     if project.preserved != expiry.preserved {
-        let hint = "what is preserved changed meanwhile: look again";
-        return Err(Refusal::not_now("removed", "preserved otherwise", hint));
+        return Err(Refusal::not_now("removed", Obstacle::PreservedOtherwise));
     }
     let retention = &expiry.retention;
     let goes = |content: &&Content| !touched.contains(&content.digest) && retention.is_due(content, now);
@@ -185,7 +184,7 @@ pub(crate) fn decide(
 pub(crate) fn preserve(project: &Project, run: Option<RunId>, reason: &str) -> Result<Preservation, Refusal> {
     check_reason(reason)?;
     if project.preserved.iter().any(|preserved| preserved.run == run) {
-        return Err(Refusal::not_now("preserved", "preserved already", "nothing of it is removed"));
+        return Err(Refusal::not_now("preserved", Obstacle::PreservedAlready));
     }
     if project.preserved.len() >= MOST_PRESERVED {
         return Err(Refusal::invalid("more than 1000 runs of a project: preserve the whole project instead"));
@@ -202,7 +201,7 @@ pub(crate) fn end_preservation(project: &Project, run: Option<RunId>, reason: &s
     if project.preserved.iter().any(|preserved| preserved.run == run) {
         return Ok(());
     }
-    Err(Refusal::not_now("given up", "not preserved", "its contents follow the settings as it is"))
+    Err(Refusal::not_now("given up", Obstacle::NotPreserved))
 }
 
 /// The contents that something depends on from this command on: none of them may be gone when it is recorded.

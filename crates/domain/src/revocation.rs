@@ -12,6 +12,7 @@ use crate::draft::CommandDraft;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::Identity;
 use crate::organisation::Organisation;
+use crate::reason::{RevokedPart, StatusReason};
 use crate::record::Event;
 use crate::refusal::Refusal;
 use crate::run::{Answer, ClockEvent, NetworkEvent, OrderEvent, Run, RunEvent, RunStatus};
@@ -73,23 +74,24 @@ fn record_action(draft: &mut CommandDraft<'_>, action: &ActionState, events: Vec
 
 fn void_action(action: &ActionState, revoked: &Identity, terms: &Terms, now: Timestamp) -> Vec<ActionEvent> {
     let name = &revoked.name;
+    let withdrawn = |part| vec![ActionEvent::Withdrawn { reason: StatusReason::revoked(name, part) }];
     if !action.rests_on(revoked.id) {
         return Vec::new();
     }
     if action.proposer == revoked.id {
-        return withdrawn(format!("its agent `{name}` was revoked before it was started"));
+        return withdrawn(RevokedPart::Proposer);
     }
     if wrote(action, revoked.id) {
-        return withdrawn(format!("`{name}`, who amended it, was revoked before it was started; propose it again"));
+        return withdrawn(RevokedPart::Amender);
     }
     if !approved(action, revoked.id) {
         // The revoked identity is the worker. Nothing was started, so another worker may lease the action.
         return vec![ActionEvent::LeaseLapsed { attempt: action.attempt, started: false }];
     }
     if action.approvals.iter().any(|approval| approval.order.is_some()) {
-        return withdrawn(format!("`{name}`, whose standing order approved it, was revoked; propose it again"));
+        return withdrawn(RevokedPart::OrderApprover);
     }
-    let reason = format!("the approval of `{name}` does not count any more: that identity was revoked; decide again");
+    let reason = StatusReason::revoked(name, RevokedPart::Approver);
     let others = action.approvals.iter().filter(|approval| approval.reviewer != revoked.id);
     // The decision is due no later than the first remaining approval expires.
     let deadline = others.map(|approval| approval.expires_at).chain([now.plus_ms(terms.decide_within_ms)]).min();
@@ -102,10 +104,6 @@ fn void_action(action: &ActionState, revoked: &Identity, terms: &Terms, now: Tim
     vec![voided]
 }
 
-fn withdrawn(reason: String) -> Vec<ActionEvent> {
-    vec![ActionEvent::Withdrawn { reason }]
-}
-
 fn void_in_run(run: &Run, revoked: &Identity) -> Vec<RunEvent> {
     let (name, id) = (&revoked.name, revoked.id);
     if run.status.is_final() {
@@ -113,22 +111,19 @@ fn void_in_run(run: &Run, revoked: &Identity) -> Vec<RunEvent> {
     }
     let orders = run.orders.iter().filter(|order| order.giver == id && order.revoked.is_none());
     let orders = orders.map(|order| {
-        let reason = format!("`{name}`, who gave it, was revoked");
+        let reason = StatusReason::revoked(name, RevokedPart::OrderGiver);
         OrderEvent::Revoked { number: order.number, reason }.into()
     });
     let granted = |answer: &Answer| matches!(answer, Answer::Granted { by, .. } if *by == Some(id));
     let wishes = run.network.wishes.iter().filter(|wish| granted(&wish.answer)).map(|wish| {
-        let reason = format!("`{name}`, who opened it, was revoked");
+        let reason = StatusReason::revoked(name, RevokedPart::HostOpener);
         NetworkEvent::Revoked { number: wish.number, reason }.into()
     });
     let is_unstarted = run.status == RunStatus::Approved && run.authors.plan_approved_by == Some(id);
-    let plan = is_unstarted.then(|| RunEvent::PlanApprovalVoided {
-        reason: format!(
-            "the approval of the plan by `{name}` does not count any more: that identity was revoked; decide again"
-        ),
-    });
+    let plan = is_unstarted
+        .then(|| RunEvent::PlanApprovalVoided { reason: StatusReason::revoked(name, RevokedPart::PlanApprover) });
     let is_at_work = matches!(run.status, RunStatus::Executing | RunStatus::CheckpointReached) && run.agent == id;
-    let paused = is_at_work.then(|| RunEvent::Paused { reason: format!("its agent `{name}` was revoked") });
+    let paused = is_at_work.then(|| RunEvent::Paused { reason: StatusReason::revoked(name, RevokedPart::Agent) });
     orders.chain(wishes).chain(plan).chain(paused).collect()
 }
 
@@ -138,7 +133,7 @@ fn void_exemptions(worktree: &Worktree, revoked: &Identity) -> Vec<WorktreeNews>
         return Vec::new();
     }
     let granted = worktree.exemptions.iter().enumerate().filter(|(_, one)| one.granted_by == Some(revoked.id));
-    let reason = format!("`{}`, who granted it, was revoked; decide again", revoked.name);
+    let reason = StatusReason::revoked(&revoked.name, RevokedPart::ExemptionGranter);
     let void = granted.map(|(number, _)| WorktreeEvent::ExemptionVoided { number, reason: reason.clone() });
     void.map(|event| WorktreeNews { worktree: worktree.id, informed: Vec::new(), consulted: Vec::new(), event })
         .collect()

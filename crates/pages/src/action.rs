@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
 use placet_domain::evidence::{Manifest, NotTakenBecause};
 use placet_domain::id::{ActionId, IdentityId};
+use placet_domain::reason::StatusReason;
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
@@ -20,7 +21,7 @@ use crate::order;
 use crate::output::{Output, left_as, said};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
-use crate::phrases;
+use crate::reasons;
 use crate::refusals;
 use crate::stage::{self, Stage};
 use crate::text;
@@ -150,7 +151,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
                 @if let Some((step, of)) = shown.step { " · " (lang.step_of(step, of)) }
-                @if let Some(because) = &action.because { " · " (why_it_stands(lang, action.status, because)) }
+                @if let Some(reason) = &action.reason { " · " (why_it_stands(lang, reason)) }
                 (order::by_order(lang, action))
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
@@ -177,9 +178,13 @@ fn waits(action: &ActionView) -> bool {
 }
 
 /// How its execution ended, which nobody said; or what somebody said when they ended it.
-fn why_it_stands(lang: Lang, status: ActionStatus, because: &str) -> Markup {
-    let is_over = matches!(status, ActionStatus::Succeeded | ActionStatus::Failed);
-    html! { @if is_over { (phrases::of_end(lang, because)) } @else { q { (text::line(lang, because)) } } }
+fn why_it_stands(lang: Lang, reason: &StatusReason) -> Markup {
+    html! {
+        @match reason {
+            StatusReason::Exited { exit } => (reasons::of_exit(lang, exit)),
+            other => q { (reasons::of_status(lang, other)) },
+        }
+    }
 }
 
 /// What a reviewer made of it needs a person again: whose yes it has, and whose it lacks.
@@ -410,7 +415,7 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
         @if let Some(manifest) = &shown.evidence {
             (section("evidence", lang.evidence(), &html! {
                 dl.facts {
-                    (fact(lang.exit(), &phrases::of_end(lang, &manifest.exit.in_words())))
+                    (fact(lang.exit(), &reasons::of_exit(lang, &manifest.exit)))
                     (fact(lang.took(), &html! { (lang.span(manifest.finished_at.unix_ms().abs_diff(manifest.started_at.unix_ms()))) }))
                 }
                 (said(lang, &shown.outputs))

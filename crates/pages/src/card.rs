@@ -13,7 +13,7 @@ use placet_wire::api::{ActionDetail, BudgetView};
 use crate::lang::Lang;
 use crate::parts::{digest, fact, moment, section, size, status, tier};
 use crate::passkeys::Place;
-use crate::phrases;
+use crate::reasons;
 use crate::stage::Stage;
 use crate::text;
 
@@ -89,7 +89,7 @@ pub(crate) fn why(lang: Lang, detail: &ActionDetail, stage: Stage, who: Option<&
                     li {
                         b.weight { "+" (lang.decimal(reason.weight)) }
                         div {
-                            (phrases::of_rule(lang, &reason.because))
+                            (reasons::of_rule(lang, &reason.rule, &reason.reason))
                             small { (lang.rule()) " " code { (reason.rule) } " · " (reason.demands) }
                         }
                     }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use placet_domain::id::ActionId;
-use placet_domain::run::GateKind;
+use placet_domain::reason::StatusReason;
 use placet_domain::text::spelled_out;
 use placet_wire::Endpoint as _;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
@@ -15,7 +15,7 @@ use crate::layout::Viewer;
 use crate::meaning;
 use crate::output::{self, Output};
 use crate::parts::{digest, exactly, fact, parsed, short, size, status};
-use crate::phrases;
+use crate::reasons;
 use crate::text;
 
 /// Details of an executed action, as far as the viewer may see them.
@@ -78,17 +78,17 @@ pub(crate) fn panel(
     }
 }
 
-/// Quoted, whoever said it: an agent could say what the runtime says. Only where no agent has a word it is told in the language of the page.
+/// Shows why the run stands still. Words of its agent are marked as the agent's.
 fn summary(lang: Lang, at: &CheckpointView) -> Markup {
     html! {
-        @match at.kind {
-            GateKind::Time | GateKind::Cost | GateKind::Action | GateKind::Questions => {
-                h3 { (lang.summary()) }
-                blockquote { p { (phrases::of_run(lang, &at.summary)) } }
-            }
-            GateKind::Step => {
+        @match &at.reason {
+            StatusReason::Said { .. } | StatusReason::FinishesEarly { .. } => {
                 h3 { (lang.agent_says()) " " small { (lang.agent_says_untrusted()) } }
-                blockquote { pre { (text::lines(lang, &at.summary)) } }
+                blockquote { pre { (reasons::of_status_on_lines(lang, &at.reason)) } }
+            }
+            reason => {
+                h3 { (lang.summary()) }
+                blockquote { p { (reasons::of_status(lang, reason)) } }
             }
         }
     }

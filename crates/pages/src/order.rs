@@ -8,7 +8,7 @@ use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, moment, parsed, short, status};
-use crate::phrases;
+use crate::reasons;
 use crate::text;
 
 const USUAL_MINUTES: u64 = 60;
@@ -114,7 +114,7 @@ fn line(viewer: &Viewer, OrderRow { order, giver, revocable }: &OrderRow) -> Mar
         (lang.order_until()) " " (exactly(parsed(&order.until)))
         @if stands { " (" (moment(lang, parsed(&order.until), viewer.now)) ")" }
         " · " (lang.order_given_by()) " " (text::line(lang, giver))
-        @if let Some(because) = &order.because { " · " (phrases::of_run(lang, because)) }
+        @if let Some(reason) = &order.reason { " · " (reasons::of_status(lang, reason)) }
         @if stoppable && *revocable { (revoke(viewer, order)) }
     }
 }

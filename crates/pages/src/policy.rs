@@ -8,8 +8,8 @@ use crate::forms::{Form, checked_field, flaw_id};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{digest, section, tier};
-use crate::phrases;
 use crate::problem::Problem;
+use crate::reasons;
 use crate::refusals;
 use crate::text;
 
@@ -205,7 +205,7 @@ fn judged(lang: Lang, wish: &Wish, verdict: &VerdictView) -> Markup {
         p { (tier(lang, &verdict.tier)) " " code { (text::line(lang, &wish.tool)) } " · " (lang.risk()) " " strong { (lang.decimal(verdict.risk)) } }
         ul.reasons {
             @for reason in &verdict.reasons {
-                li { b.weight { "+" (lang.decimal(reason.weight)) } div { (phrases::of_rule(lang, &reason.because)) small { (lang.rule()) " " code { (reason.rule) } " · " (reason.demands) } } }
+                li { b.weight { "+" (lang.decimal(reason.weight)) } div { (reasons::of_rule(lang, &reason.rule, &reason.reason)) small { (lang.rule()) " " code { (reason.rule) } " · " (reason.demands) } } }
             }
         }
     }
@@ -218,7 +218,7 @@ fn rules(lang: Lang, rules: &[RuleView]) -> Markup {
                 thead { tr { th { (lang.rule()) } th { (lang.demands()) } th { (lang.weight()) } th { (lang.because()) } th { (lang.files()) } } }
                 tbody {
                     @for rule in rules {
-                        tr { td.n { code { (rule.id) } } td { (rule.demands) } td { (weight(lang, &rule.weight)) } td.wide { (phrases::of_rule(lang, &rule.because)) } td.n { small { (rule.file) ":" (rule.line) } } }
+                        tr { td.n { code { (rule.id) } } td { (rule.demands) } td { (weight(lang, &rule.weight)) } td.wide { (reasons::of_rule(lang, &rule.id, &rule.reason)) } td.n { small { (rule.file) ":" (rule.line) } } }
                     }
                 }
             }

@@ -5,13 +5,12 @@
 //! own language and says so.
 
 use maud::{Markup, html};
-use placet_domain::action::ActionStatus;
-use placet_domain::refusal::{PasskeyFlaw, PermitFlaw, Refusal};
-use placet_domain::run::RunStatus;
+use placet_domain::policy::{Rationale, Reason};
+use placet_domain::refusal::{CurrentState, PasskeyFlaw, PermitFlaw, Refusal};
 
 use crate::lang::Lang;
 use crate::problem::Problem;
-use crate::{meaning, stage, text};
+use crate::{meaning, obstacles, reasons, stage, text};
 
 /// A refusal in words, and what it quotes.
 struct Told {
@@ -36,34 +35,50 @@ pub(crate) fn refusal(lang: Lang, refusal: &Refusal) -> Markup {
         (None, Lang::En) => Told::plain(refusal.to_string()),
         (None, Lang::Fr) => in_french(refusal),
     };
-    html! { (text::line(lang, &words)) @if let Some(quoted) = quoted { " " (in_english(lang, &quoted)) } }
+    html! {
+        (text::line(lang, &words))
+        @if let Some(quoted) = quoted { " " (in_english(lang, &quoted)) }
+        @if let (Lang::Fr, Refusal::Denied { reasons }) = (lang, refusal) { (denying(lang, reasons)) }
+    }
 }
 
-/// What the state of something does not allow, with what that state means. What the domain says beside it is advice for agents and for
-/// programs, what to propose or to wait for; whoever reads a page wants to know what became of it.
+/// Reasons of the verdict that refuses something.
+fn denying(lang: Lang, denying: &[Reason]) -> Markup {
+    html! {
+        @if denying.is_empty() { " " (reasons::of_rule(lang, "", &Rationale::NoRulePermits)) }
+        @for (index, reason) in denying.iter().enumerate() {
+            @if index > 0 { " ;" } " " (reasons::of_rule(lang, &reason.rule, &reason.because))
+        }
+    }
+}
+
+/// What a status does not allow, with what that status means. What the domain says beside it is advice for agents and for programs, what to
+/// propose or to wait for; a reader of a page wants to know what became of it.
 fn by_state(lang: Lang, refusal: &Refusal) -> Option<String> {
     Some(match (lang, refusal) {
-        (Lang::En, Refusal::NotNow { what, status, hint }) => {
-            format!("it cannot be {what}: it is {status} now. {}", meant(lang, status, hint)?)
+        (Lang::En, Refusal::NotNow { what, state }) => {
+            format!("it cannot be {what}: it is {} now. {}", state.as_str(), meant(lang, *state)?)
         }
-        (Lang::Fr, Refusal::NotNow { what: _, status, hint }) => {
-            format!("impossible dans l'état « {status} ». {}", meant(lang, status, hint)?)
+        (Lang::Fr, Refusal::NotNow { what: _, state }) => {
+            format!("impossible dans l'état « {} ». {}", state.as_str(), meant(lang, *state)?)
         }
-        (Lang::En, Refusal::RunNotActive { status, hint }) => {
-            format!("the run is {status} now. {}", meant(lang, status, hint)?)
+        (Lang::En, Refusal::RunNotActive { status }) => {
+            format!("the run is {status} now. {}", meaning::of_status(lang, *status))
         }
-        (Lang::Fr, Refusal::RunNotActive { status, hint }) => {
-            format!("l'exécution est dans l'état « {status} ». {}", meant(lang, status, hint)?)
+        (Lang::Fr, Refusal::RunNotActive { status }) => {
+            format!("l'exécution est dans l'état « {status} ». {}", meaning::of_status(lang, *status))
         }
         _ => return None,
     })
 }
 
-/// Actions and runs have states of one name; what is advised in them tells which of the two it is.
-fn meant(lang: Lang, status: &str, hint: &str) -> Option<&'static str> {
-    let action = ActionStatus::ALL.iter().find(|known| known.as_str() == status && known.hint() == hint);
-    let run = RunStatus::ALL.iter().find(|known| known.as_str() == status && known.hint() == hint);
-    action.map(|known| stage::meaning(lang, *known)).or_else(|| run.map(|known| meaning::of_status(lang, *known)))
+/// What the status of an action or a run means.
+const fn meant(lang: Lang, state: CurrentState) -> Option<&'static str> {
+    match state {
+        CurrentState::Action(status) => Some(stage::meaning(lang, status)),
+        CurrentState::Run(status) => Some(meaning::of_status(lang, status)),
+        CurrentState::Worktree(_) | CurrentState::Obstacle(_) => None,
+    }
 }
 
 /// Why something was not taken.
@@ -96,16 +111,17 @@ fn in_french(refusal: &Refusal) -> Told {
             "tout n'est pas encore fait ; occupez-vous-en, ou répondez-en avec une raison (`--force`) :",
             items,
         ),
-        Refusal::NotNow { what: _, status, hint } => {
-            Told::quoting(format!("impossible dans l'état « {status} » :"), *hint)
+        Refusal::NotNow { what: _, state: CurrentState::Obstacle(obstacle) } => {
+            Told::plain(format!("impossible : {}", obstacles::in_french(*obstacle)))
         }
-        Refusal::RunNotActive { status, hint } => {
-            Told::quoting(format!("l'exécution est dans l'état « {status} » :"), *hint)
+        Refusal::NotNow { what: _, state } => {
+            Told::quoting(format!("impossible dans l'état « {} » :", state.as_str()), state.hint())
         }
+        Refusal::RunNotActive { status } => Told::plain(format!("l'exécution est dans l'état « {status} »")),
         Refusal::Revoked => Told::plain("cet accès n'est plus valable ; demandez-en un autre à un administrateur"),
         Refusal::OtherAgent => Told::plain("cette exécution est à un autre agent"),
         Refusal::OtherHost => Told::plain("cette exécution est hébergée par un autre exécutant"),
-        Refusal::Budget { why } => Told::quoting("le budget ne le permet pas :", why),
+        Refusal::Budget(why) => Told::plain(format!("le budget ne le permet pas : {}", reasons::budget_in_french(why))),
         Refusal::Halted { reason } => Told::quoting(
             "tout a été arrêté ; un administrateur peut laisser reprendre (`placet kill --release`). Raison :",
             reason,
@@ -126,9 +142,8 @@ fn in_french(refusal: &Refusal) -> Told {
         Refusal::SamePerson => {
             Told::plain("vous avez déjà décidé ; l'autre approbation doit venir d'une autre personne")
         }
-        Refusal::Denied { because } => Told::quoting(
+        Refusal::Denied { .. } => Told::plain(
             "les règles refusent ce que vous en avez fait ; ce qui était proposé attend toujours tel quel. Raison :",
-            because,
         ),
         Refusal::Stale { seen, current } => Told::plain(format!(
             "ce que vous avez vu ({seen}) n'est pas ce qui est là maintenant ({current}) ; regardez à nouveau avant de décider"
@@ -252,6 +267,10 @@ pub(crate) fn of_code(lang: Lang, code: &str, detail: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use placet_domain::action::ActionStatus;
+    use placet_domain::refusal::Obstacle;
+    use placet_domain::run::RunStatus;
+
     use super::*;
 
     #[test]
@@ -261,24 +280,25 @@ mod tests {
         assert!(shown(Lang::Fr, &Refusal::SamePerson).starts_with("vous avez déjà décidé"));
         let quoted = shown(Lang::Fr, &Refusal::Invalid { why: "a name is <b>short</b>".to_owned() });
         assert!(quoted.ends_with("<span lang=\"en\">a name is &lt;b&gt;short&lt;/b&gt;</span>"), "{quoted}");
-        let other = Refusal::not_now("set", "as it is", "it is as you want it already");
+        let other = Refusal::not_now("set", Obstacle::WordsKept);
         assert_eq!(shown(Lang::En, &other), other.to_string());
+        assert_eq!(shown(Lang::Fr, &other), "impossible : les mots sont déjà gardés");
         let page = of_code(Lang::Fr, "too_fast", "that was too fast").into_string();
         assert!(!page.contains("fast"), "{page}");
     }
     #[test]
     fn c16_people_are_told_what_became_of_it_and_not_what_an_agent_should_do_next() {
         for status in ActionStatus::ALL {
-            let refused = Refusal::not_now("approved", status.as_str(), status.hint());
+            let refused = Refusal::not_now("approved", *status);
             for lang in Lang::ALL {
                 let told = refusal(*lang, &refused).into_string();
                 assert!(told.contains(status.as_str()) && !told.contains(status.hint()), "{told}");
             }
         }
-        let faster = Refusal::not_now("rejected", "REJECTED", ActionStatus::Rejected.hint());
+        let faster = Refusal::not_now("rejected", ActionStatus::Rejected);
         let told = refusal(Lang::En, &faster).into_string();
         assert_eq!(told, "it cannot be rejected: it is REJECTED now. Refused by a person.");
-        let waits = Refusal::RunNotActive { status: "PENDING_APPROVAL", hint: RunStatus::PendingApproval.hint() };
+        let waits = Refusal::RunNotActive { status: RunStatus::PendingApproval };
         assert!(refusal(Lang::Fr, &waits).into_string().ends_with("Le plan attend une personne."));
     }
 }

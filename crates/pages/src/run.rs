@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use placet_domain::budget::Resource;
+use placet_domain::reason::StatusReason;
 use placet_domain::run::{GateRules, RunStatus, StepState, StepView};
 use placet_domain::scope::ScopeDraft;
 use placet_domain::time::Timestamp;
@@ -20,7 +21,7 @@ use crate::log::{self, LogShown};
 use crate::meaning;
 use crate::order::{self, OrderRow};
 use crate::parts::{digest, fact, moment, section, short, size, status};
-use crate::phrases;
+use crate::reasons;
 use crate::run_actions::{RunAction, actions, waiting_actions};
 use crate::run_budget;
 use crate::run_record::{audit, outputs, snapshots};
@@ -152,24 +153,19 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
                 (moment(lang, shown.since, viewer.now))
             }
-            p { (meaning::of_status(lang, run.status)) @if let Some(because) = because(run, false) { " " (said_of_it(lang, because)) } }
-            @if let Some(because) = because(run, true) { pre.said tabindex="0" { (text::lines(lang, because)) } }
+            p { (meaning::of_status(lang, run.status)) @if let Some(reason) = status_reason(run, false) { " " q { (reasons::of_status(lang, reason)) } } }
+            @if let Some(reason) = status_reason(run, true) { pre.said tabindex="0" { (reasons::of_status_on_lines(lang, reason)) } }
             @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
         }
     }
 }
 
-/// Why it stands where it stands, if that is said on several lines, as programs say why they failed; or on one.
-fn because(run: &RunView, on_lines: bool) -> Option<&str> {
-    // What its agent says where it stands still is told there, as the agent's.
+/// Reason for the current status, if its text has several lines, as the last words of programs do; or one.
+fn status_reason(run: &RunView, on_lines: bool) -> Option<&StatusReason> {
+    // The panel of a checkpoint and of the results shows the reason itself.
     let is_told = matches!(run.status, RunStatus::CheckpointReached | RunStatus::PendingExport);
-    run.because.as_deref().filter(|because| !is_told && because.trim().contains('\n') == on_lines)
-}
-
-/// Quoted, whoever said it: an agent could say what the runtime says.
-fn said_of_it(lang: Lang, because: &str) -> Markup {
-    html! { q { (phrases::of_run(lang, because)) } }
+    run.reason.as_ref().filter(|reason| !is_told && reason.to_string().trim().contains('\n') == on_lines)
 }
 
 /// What can be asked of it besides the decision that it waits for.

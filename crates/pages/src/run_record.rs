@@ -6,6 +6,7 @@ use placet_wire::api::RunView;
 use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::{digest, moment, parsed, short, size};
+use crate::reasons;
 use crate::run::RunPage;
 use crate::text;
 
@@ -56,7 +57,7 @@ pub(crate) fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
                                 @if let Some(action) = &row.action { " " a href={ "/actions/" (action) } { (short(action)) } }
                             }
                             td { (actor(lang, shown, &row.actor)) }
-                            td { @if let Some(state) = &row.approval_status { (state) } }
+                            td { @if let Some(status) = &row.status { (reasons::of_audit(lang, status)) } }
                             td { @if row.tokens > 0 { (lang.number(row.tokens)) } }
                             td { @if row.cost_usd_micros > 0 { (lang.money(row.cost_usd_micros)) } }
                         }

@@ -6,6 +6,7 @@ use placet_wire::api::WishView;
 use crate::forms::{Form, field, reason};
 use crate::layout::Viewer;
 use crate::parts::{moment, parsed, section, status};
+use crate::reasons;
 use crate::run::{RunPage, slowed};
 use crate::text;
 
@@ -24,7 +25,7 @@ fn wish_list(viewer: &Viewer, shown: &RunPage) -> Markup {
                 li {
                     code { (text::line(lang, &wish.opening)) } " " (status(&wish.status))
                     @if let Some(until) = &wish.until { " " (moment(lang, parsed(until), viewer.now)) }
-                    @if let Some(because) = &wish.because { " " (text::line(lang, because)) }
+                    @if let Some(reason) = &wish.reason { " " (reasons::of_status(lang, reason)) }
                     (wish_ways(viewer, shown, wish))
                 }
             }

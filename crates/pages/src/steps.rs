@@ -1,23 +1,23 @@
 //! What each of the fifteen steps of a run led to or waits for, in the language of the page: one table, in which every product of a step has
 //! its place. One that is not told in every language does not compile.
 //!
-//! What people wrote keeps its own language, and so does why the planner chose an agent, which is kept as text: that says so.
+//! What people wrote keeps its own language.
 
 use maud::{Markup, html};
 use placet_domain::budget::{Amounts, Ceiling, Resource};
 use placet_domain::catalogue::NetworkUse;
+use placet_domain::planning::AgentFit;
 use placet_domain::run::{Declared, GateCount, GateKind, StepProduct, Takes};
 
 use crate::lang::Lang;
 use crate::parts::{digest, short};
-use crate::refusals::in_english;
 use crate::text;
 
 pub(crate) fn product(lang: Lang, product: &StepProduct) -> Markup {
     match (lang, product) {
-        (_, StepProduct::Selected { agent, because }) => {
-            html! { code { (text::line(lang, agent)) } (lang.colon()) (in_english(lang, because)) }
-        }
+        (_, StepProduct::Selected { agent, fit }) => html! {
+            code { (text::line(lang, agent)) } @if let Some(fit) = fit { (lang.colon()) (agent_fit(lang, fit)) }
+        },
         (_, StepProduct::Scope(version)) => digest(*version),
         (_, StepProduct::Declared(Declared::Steps(steps))) => {
             html! { (lang.declared_by_person()) " " (counted(lang, *steps, Lang::n_steps)) }
@@ -33,6 +33,19 @@ pub(crate) fn product(lang: Lang, product: &StepProduct) -> Markup {
         (_, StepProduct::Estimated { likely, worst }) => estimated(lang, likely, worst),
         (Lang::En, said) => text::line(lang, &said.to_string()),
         (Lang::Fr, said) => text::line(lang, &in_french(said)),
+    }
+}
+
+/// Figures by which the planner chose the agent.
+fn agent_fit(lang: Lang, fit: &AgentFit) -> String {
+    match lang {
+        Lang::En => fit.to_string(),
+        Lang::Fr => format!(
+            "{} capacités au-delà du besoin ; au pire {} et {} minutes",
+            fit.surplus,
+            lang.money(fit.worst_usd_micros),
+            fit.worst_minutes()
+        ),
     }
 }
 
@@ -160,8 +173,12 @@ mod tests {
         );
         let back = StepProduct::PlanSentBack("too <b>many</b>".to_owned());
         assert_eq!(shown(Lang::Fr, &back), "renvoyé : too &lt;b&gt;many&lt;/b&gt;");
-        let chosen = StepProduct::Selected { agent: "writer".to_owned(), because: "0 beyond the need".to_owned() };
-        assert!(shown(Lang::Fr, &chosen).ends_with("<span lang=\"en\">0 beyond the need</span>"));
+        let fit = AgentFit { surplus: 2, worst_usd_micros: 1_500_000, worst_wall_ms: 60_001 };
+        let chosen = StepProduct::Selected { agent: "writer".to_owned(), fit: Some(fit) };
+        assert!(shown(Lang::Fr, &chosen).contains("2 capacités au-delà du besoin"));
+        assert!(
+            shown(Lang::En, &chosen).ends_with("2 capabilities beyond the need; $1.50 and 2 minutes in the worst case")
+        );
         let counts = GateCount { reached: 2, approved: 1, ..GateCount::default() };
         let steps = StepProduct::Declared(Declared::Steps(1));
         assert_eq!(shown(Lang::En, &steps), "declared by a person: 1 step");

@@ -168,7 +168,7 @@ fn words(listing: &Listing<'_>) -> String {
     let usage = manifest.usage;
     format!(
         "{} after {} ms ({} ms of processor time, at most {} of memory)\n{}",
-        spelled_out(&manifest.exit.in_words()),
+        spelled_out(&manifest.exit.to_string()),
         usage.wall_ms,
         usage.cpu_ms,
         LimitName::Memory.show(usage.peak_memory_bytes),

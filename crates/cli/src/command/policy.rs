@@ -9,6 +9,7 @@ use placet_domain::policy::{Frame, Policy, RuleSummary, Verdict};
 use placet_domain::proposal::{Action, Proposal, Tools};
 use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
+use placet_wire::api::VerdictView;
 
 use super::catalog;
 use crate::context::Who;
@@ -97,7 +98,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
             let bounds = entry.map(|entry| bounds_of(&entry, who)).transpose()?;
             let frame = Frame { scope: &scope, posture: &Posture::default(), bounds: bounds.as_ref() };
             let verdict = policy.judge(&action, &frame);
-            out.answer(&verdict, explanation);
+            out.answer(&VerdictView::from(&verdict), |_| explanation(&verdict));
             Ok(())
         }
     }
@@ -130,13 +131,14 @@ fn bounds_of(entry: &str, who: &Who) -> Result<Bounds, CliError> {
 fn rule_json(rule: &RuleSummary) -> serde_json::Value {
     serde_json::json!({
         "id": rule.id, "file": rule.file, "line": rule.line, "effect": rule.effect.to_string(),
-        "demands": rule.demands.to_string(), "weight": rule.risk.to_string(), "because": rule.reason,
+        "demands": rule.demands.to_string(), "weight": rule.risk.to_string(), "because": rule.rationale.to_string(),
+        "reason": rule.rationale,
     })
 }
 
 fn rule_row(rule: &RuleSummary) -> Vec<String> {
     let place = format!("{}:{}", rule.file, rule.line);
-    vec![rule.id.clone(), rule.demands.to_string(), rule.risk.to_string(), place, rule.reason.clone()]
+    vec![rule.id.clone(), rule.demands.to_string(), rule.risk.to_string(), place, rule.rationale.to_string()]
 }
 
 fn proposal(
@@ -176,7 +178,7 @@ fn explanation(verdict: &Verdict) -> String {
         .reasons()
         .iter()
         .map(|reason| {
-            vec![reason.weight.to_string(), reason.demands.to_string(), reason.rule.clone(), reason.because.clone()]
+            vec![reason.weight.to_string(), reason.demands.to_string(), reason.rule.clone(), reason.because.to_string()]
         })
         .collect();
     let meaning = verdict.tier().meaning().to_owned();

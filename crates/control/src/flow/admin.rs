@@ -10,7 +10,7 @@ use placet_domain::identity::{
 };
 use placet_domain::passkey::Proof;
 use placet_domain::project::{Project, ProjectCommand};
-use placet_domain::refusal::Refusal;
+use placet_domain::refusal::{Obstacle, Refusal};
 use placet_domain::scope::Scope;
 use placet_store::{Extras, Store, SubmitError};
 use placet_wire::Token;
@@ -179,8 +179,7 @@ pub(crate) async fn declare(app: &App, caller: &Caller, declaration: Declaration
         return Ok(known);
     }
     if !app.declared().may(id, app.store().now()) {
-        let hint = "what it said last stands; it is asked again when it starts again, after an hour";
-        return Err(Refusal::not_now("declared", "declared often in this hour", hint).into());
+        return Err(Refusal::not_now("declared", Obstacle::DeclaredOften).into());
     }
     let command = Command::Identity { id, command: IdentityCommand::Declare(Box::new(declaration)) };
     let receipt = app.submit(caller.actor(), command, caller.key.clone()).await?;

@@ -4,7 +4,7 @@ use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::evidence::{Item, Manifest};
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::proposal::ActionKind;
-use placet_domain::refusal::Refusal;
+use placet_domain::refusal::{Obstacle, Refusal};
 use placet_domain::run::{Run, RunCommand};
 use placet_domain::time::Timestamp;
 use placet_store::{ActionFilter, Order};
@@ -131,7 +131,7 @@ pub(crate) async fn decide_checkpoint(
     }
     // A repeated request is answered as before, also when the run has gone on.
     if !stands_here && caller.key.is_none() {
-        return Err(Refusal::not_now("decided", "past this checkpoint", "look where it stands now").into());
+        return Err(Refusal::not_now("decided", Obstacle::PastCheckpoint).into());
     }
     change_run(app, caller, id, command).await
 }

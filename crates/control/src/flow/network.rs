@@ -181,11 +181,7 @@ async fn check(app: &App, caller: &Caller, state: &ActionState, opening: &Openin
             "the policy asks two people about this; propose it as an action of a run whose scope has it",
         )
         .into()),
-        Tier::D => {
-            let refused = verdict.reasons().iter().filter(|reason| reason.demands == Tier::D);
-            let because = refused.map(|reason| reason.because.as_str()).collect::<Vec<_>>().join("; ");
-            Err(Refusal::Denied { because }.into())
-        }
+        Tier::D => Err(Refusal::denied(&verdict).into()),
     }
 }
 

@@ -13,7 +13,7 @@ use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::identity::Actor;
 use placet_domain::planning::{Intent, Starter};
 use placet_domain::record::{Event, PlannerAnswered, PlannerAsked};
-use placet_domain::refusal::Refusal;
+use placet_domain::refusal::{Obstacle, Refusal};
 use placet_domain::run::{Allowance, Founding, ModelCall, Run};
 use placet_store::{Receipt, StoreError, SubmitError};
 use placet_wire::api::NewExecution;
@@ -74,7 +74,7 @@ pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> R
     };
     // In a task of its own: a model that was asked is paid and recorded, also if nobody waits for the plan any more.
     let (app, caller) = (app.clone(), caller.clone());
-    let busy = || Refusal::not_now("planned", "one of too many plans that you have made now", "wait for one of them");
+    let busy = || Refusal::not_now("planned", Obstacle::TooManyPlans);
     let share = app.turns().asking.take(caller.identity.id, MOST_AT_ONCE).ok_or_else(busy)?;
     let under_way = Arc::clone(&app.turns().under_way).read_owned().await;
     let planning = tokio::spawn(async move {

@@ -1,7 +1,5 @@
 //! RECORD: refused attempts go into the ledger, and the ledger is read back as an audit trail.
 
-use std::borrow::Cow;
-
 use placet_domain::action::ActionState;
 use placet_domain::command::{About, Command};
 use placet_domain::digest::Digest;
@@ -87,7 +85,8 @@ fn row(run: &Run, entry: Entry) -> AuditRow {
         action_type: note.action_kind.map(|kind| kind.to_string()),
         input_digest: note.input.map(|digest| digest.to_string()),
         output_digest: note.output.map(|digest| digest.to_string()),
-        approval_status: note.status.map(Cow::into_owned),
+        approval_status: note.status.as_ref().map(ToString::to_string),
+        status: note.status,
         approver: match note.approver {
             Approver::None => None,
             Approver::Author => Some(entry.actor.clone()),

@@ -97,7 +97,7 @@ reports! {
     host takes Decision as _ => RunCommand::Hosting(HostingCommand::Host);
     keep_snapshot takes SnapshotReport as api::SnapshotReport { number, workspace, memory, files, size_bytes } =>
         RunCommand::Snapshot(SnapshotCommand::Keep { number, workspace, memory, files, size_bytes });
-    fail_snapshot takes Rejection as api::Rejection { reason } => RunCommand::Snapshot(SnapshotCommand::Fail { reason });
+    fail_snapshot takes FaultRequest as api::FaultRequest { fault } => RunCommand::Snapshot(SnapshotCommand::Fail { fault });
     restore takes RestoreReport as api::RestoreReport { number, workspace, memory } =>
         RunCommand::Snapshot(SnapshotCommand::Restore { number, workspace, memory });
 }

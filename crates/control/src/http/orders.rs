@@ -116,7 +116,8 @@ async fn view(app: &App, run: &Run, order: &Order) -> Result<api::OrderView, Fai
         until: time(order.until),
         times: order.times,
         used: order.used,
-        because: order.revoked.clone(),
+        because: order.revoked.as_ref().map(ToString::to_string),
+        reason: order.revoked.clone(),
     })
 }
 

@@ -58,7 +58,8 @@ pub(super) async fn policy(State(app): State<App>) -> Json<api::PolicyView> {
         effect: rule.effect.to_string(),
         demands: rule.demands.to_string(),
         weight: rule.risk.to_string(),
-        because: rule.reason.clone(),
+        because: rule.rationale.to_string(),
+        reason: rule.rationale.clone(),
     };
     let tools = app.tools().iter().map(|(name, tool)| api::ToolView {
         name: name.to_string(),

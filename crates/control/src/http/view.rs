@@ -6,7 +6,6 @@ use placet_domain::evidence::Item;
 use placet_domain::id::ProjectId;
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
-use placet_domain::policy::Verdict;
 use placet_domain::project::Project;
 use placet_domain::run::{self, GateKind, Output, Run, Snapshot};
 use placet_domain::scope::Scope;
@@ -59,8 +58,9 @@ pub(super) fn run(run: Run) -> api::RunView {
         plan: run.plan,
         status: run.status,
         meaning: run.status.meaning().to_owned(),
-        because: run.because,
-        said: run.said,
+        because: run.because.as_ref().map(ToString::to_string),
+        reason: run.because,
+        said: run.said.as_ref().map(ToString::to_string),
         agent: run.agent,
         launch: run.hosting.launch().cloned(),
         scope: run.scope.version(),
@@ -75,7 +75,7 @@ pub(super) fn run(run: Run) -> api::RunView {
         checkpoint: run.gate.as_ref().map(|gate| gate.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),
         snapshots: run.snapshots.kept.iter().map(snapshot).collect(),
-        unsaved: run.snapshots.unsaved,
+        unsaved: run.snapshots.unsaved.as_ref().map(ToString::to_string),
         outputs: outputs(run.host.outputs.unwrap_or_default(), run.host.exported.as_deref().unwrap_or_default()),
         removed: run.host.removed,
         performing: run.rehearsal.performing.into_iter().collect(),
@@ -148,7 +148,8 @@ pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
         step,
         of_steps,
         percent: step.saturating_mul(100).checked_div(of_steps).unwrap_or(0),
-        summary: gate.summary,
+        summary: gate.reason.to_string(),
+        reason: gate.reason,
         action: gate.action,
         resource: gate.resource,
         longer: longer(&[
@@ -200,21 +201,6 @@ pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {
     api::WorktreeView { changed_at, ..listed.state.into() }
 }
 
-pub(super) fn verdict(verdict: &Verdict) -> api::VerdictView {
-    let reason = |reason: &placet_domain::policy::Reason| api::ReasonView {
-        rule: reason.rule.clone(),
-        demands: reason.demands.to_string(),
-        weight: f64::from(reason.weight.hundredths()) / 100.0,
-        because: reason.because.clone(),
-    };
-    api::VerdictView {
-        tier: verdict.tier().to_string(),
-        risk: f64::from(verdict.risk().hundredths()) / 100.0,
-        policy: verdict.policy(),
-        reasons: verdict.reasons().iter().map(reason).collect(),
-    }
-}
-
 fn amendment(amendment: &Amendment) -> api::AmendmentView {
     api::AmendmentView {
         of: amendment.of,
@@ -237,14 +223,15 @@ pub(super) fn action(action: &ActionState) -> api::ActionView {
         project: action.project,
         status: action.status,
         meaning: action.status.meaning().to_owned(),
-        because: action.because.clone(),
+        because: action.because.as_ref().map(ToString::to_string),
+        reason: action.because.clone(),
         tool: action.tool.to_string(),
         title: None,
         agent: None,
         kind: action.kind.to_string(),
         digest: action.digest,
         review: action.review(),
-        verdict: verdict(&action.verdict),
+        verdict: (&action.verdict).into(),
         approvals: action.approvals.iter().map(approval).collect(),
         approvals_missing: action.approvals_missing(),
         proposer: action.proposer,

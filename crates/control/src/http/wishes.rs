@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use placet_domain::id::RunId;
+use placet_domain::reason::StatusReason;
 use placet_domain::run::{Answer, NetworkCommand, Run, RunCommand, Wish};
 use placet_wire::api;
 
@@ -55,11 +56,11 @@ async fn change(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> W
 pub(super) fn listed(run: &Run, app: &App) -> api::WishList {
     let now = app.store().now();
     let one = |wish: &Wish| {
-        let (status, until, because) = match &wish.answer {
+        let (status, until, reason) = match &wish.answer {
             Answer::Waiting => ("WAITING", None, None),
             Answer::Granted { until, .. } if *until > now => ("GRANTED", Some(time(*until)), None),
             Answer::Granted { until, .. } => ("EXPIRED", Some(time(*until)), None),
-            Answer::Rejected { reason } => ("REJECTED", None, Some(reason.clone())),
+            Answer::Rejected { reason } => ("REJECTED", None, Some(StatusReason::said(reason))),
             Answer::Revoked { reason } => ("REVOKED", None, Some(reason.clone())),
         };
         api::WishView {
@@ -69,7 +70,8 @@ pub(super) fn listed(run: &Run, app: &App) -> api::WishList {
             asked_at: time(wish.asked_at),
             status: status.to_owned(),
             until,
-            because,
+            because: reason.as_ref().map(ToString::to_string),
+            reason,
             review: wish.review(run.id),
         }
     };

@@ -2,7 +2,7 @@
 //! Prometheus reads too.
 //!
 //! ```text
-//! ledger ─► phase (what begins and ends what) ─► trace (spans, pure) ─► otlp (JSON) ─► pumps/traces (sends, with a cursor)
+//! ledger ─► event meta (what begins and ends what) ─► trace (spans, pure) ─► otlp (JSON) ─► pumps/traces (sends, with a cursor)
 //! telemetry ─► text of /metrics ─► exposition (reads it) ─► metrics (JSON) ─► pumps/metrics (sends, at intervals)
 //! ```
 //!
@@ -13,7 +13,6 @@ mod exposition;
 mod local;
 mod metrics;
 mod otlp;
-mod phase;
 mod send;
 #[cfg(test)]
 mod told;

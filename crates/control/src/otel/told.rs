@@ -1,5 +1,7 @@
 //! Traces of histories that are told here entry by entry: what begins, what ends, and that nothing changes afterwards.
 
+use placet_domain::digest::Digest;
+use placet_domain::event_meta::SpanMeta;
 use placet_domain::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -7,6 +9,7 @@ use super::trace::{Fact, Span, Told, spans};
 
 const RUN: &str = "run_00000000000000000000000000000001";
 const ACT: &str = "act_00000000000000000000000000000002";
+const PERSON: &str = "idn_00000000000000000000000000000003";
 
 /// A history: kind, action or none, body. A second passes from entry to entry.
 fn history(told: &[(&str, Option<&str>, Value)]) -> Vec<Told> {
@@ -18,8 +21,9 @@ fn history(told: &[(&str, Option<&str>, Value)]) -> Vec<Told> {
         action: action.map(str::to_owned),
         project: None,
         body: body.clone(),
+        spans: SpanMeta::default(),
     };
-    (0..).zip(told).map(entry).collect()
+    (0..).zip(told).map(entry).map(Told::with_spans).collect()
 }
 
 /// A run that fails at a checkpoint, is rolled back, and completes.
@@ -28,32 +32,61 @@ fn eventful() -> Vec<Told> {
         "upstream": "local", "model_asked": "small", "tokens": { "input": 5, "output": 7 }, "usd_micros": 12,
         "status": 200, "latency_ms": 2_000, "request": "sha256:SECRET",
     });
-    let verdict = |tier: &str| json!({ "verdict": { "tier": tier } });
+    let none = Digest::of(b"");
+    let said = || json!({ "code": "said", "text": "SECRET" });
     history(&[
         ("run.created", None, json!({ "agent": "idn_1", "goal": "SECRET" })),
         ("run.agent_selected", None, json!({ "product": { "selection": { "chosen": "writer" } } })),
-        ("run.submitted", None, json!({})),
-        ("run.plan_approved", None, json!({})),
-        ("run.started", None, json!({})),
-        ("run.attached", None, json!({})),
+        ("run.submitted", None, json!({ "is": "submitted", "plan": ["SECRET"], "by": null })),
+        ("run.plan_approved", None, json!({ "is": "plan_approved", "seen": none, "single_operator": false })),
+        ("run.started", None, json!({ "is": "started" })),
+        ("run.attached", None, json!({ "is": "attached" })),
         ("action.proposed", Some(ACT), json!({ "tool": "tee", "kind": "create_file", "arguments": ["SECRET"] })),
-        ("action.judged", Some(ACT), verdict("C")),
-        ("action.approved", Some(ACT), json!({ "complete": false })),
-        ("action.approved", Some(ACT), json!({ "complete": true })),
-        ("job.leased", Some(ACT), json!({ "worker": "idn_2" })),
-        ("job.lease_lapsed", Some(ACT), json!({ "started": true })),
-        ("action.resolved", Some(ACT), json!({ "resolution": "retry" })),
-        ("job.leased", Some(ACT), json!({ "worker": "idn_3" })),
-        ("job.completed", Some(ACT), json!({ "exit": { "code": 1 } })),
+        ("action.judged", Some(ACT), judged("C")),
+        ("action.approved", Some(ACT), approved(Value::Null, false)),
+        ("action.approved", Some(ACT), approved(Value::Null, true)),
+        ("job.leased", Some(ACT), leased(1)),
+        ("job.lease_lapsed", Some(ACT), json!({ "is": "lease_lapsed", "attempt": 1, "started": true })),
+        (
+            "action.resolved",
+            Some(ACT),
+            json!({ "is": "resolved", "resolution": "retry", "reason": "SECRET", "deadline": 1 }),
+        ),
+        ("job.leased", Some(ACT), leased(2)),
+        (
+            "job.completed",
+            Some(ACT),
+            json!({ "is": "completed", "attempt": 2, "executed": none, "evidence": none, "exit": { "code": 1 }, "usage": {} }),
+        ),
         ("run.model_called", None, json!({ "call": call })),
-        ("run.checkpoint_reached", None, json!({ "kind": "STEP", "summary": "SECRET" })),
-        ("run.failed", None, json!({ "reason": "SECRET" })),
-        ("run.rolled_back", None, json!({})),
-        ("run.restored", None, json!({})),
-        ("run.finished", None, json!({})),
-        ("run.completed", None, json!({})),
-        ("run.destroyed", None, json!({})),
+        ("run.checkpoint_reached", None, json!({ "is": "gate_reached", "kind": "STEP", "reason": said() })),
+        ("run.failed", None, json!({ "is": "failed", "reason": said() })),
+        ("run.rolled_back", None, json!({ "is": "rolled_back", "to": 0, "reason": "SECRET" })),
+        ("run.restored", None, json!({ "is": "snapshot", "event": "restored", "number": 0 })),
+        ("run.finished", None, json!({ "is": "finished", "summary": "SECRET" })),
+        ("run.completed", None, json!({ "is": "results_approved", "seen": none, "single_operator": false })),
+        ("run.destroyed", None, json!({ "is": "hosting", "event": "destroyed" })),
     ])
+}
+
+fn judged(tier: &str) -> Value {
+    let none = Digest::of(b"");
+    let verdict = json!({ "action": none, "policy": none, "tier": tier, "risk": 0.5, "reasons": [] });
+    json!({ "is": "judged", "verdict": verdict, "review": none, "deadline": 1 })
+}
+
+fn approved(order: Value, complete: bool) -> Value {
+    let mut approval = json!({
+        "reviewer": PERSON, "lineage": [], "review": Digest::of(b""), "expires_at": 1, "single_operator": false,
+    });
+    if !order.is_null() {
+        approval["order"] = order;
+    }
+    json!({ "is": "approved", "approval": approval, "complete": complete })
+}
+
+fn leased(attempt: u32) -> Value {
+    json!({ "is": "leased", "worker": PERSON, "attempt": attempt, "expires_at": 1 })
 }
 
 fn line(span: &Span) -> String {
@@ -110,8 +143,8 @@ fn c17_what_an_order_approved_waited_for_nobody() {
         let told = history(&[
             ("run.created", None, json!({ "agent": "idn_1" })),
             ("action.proposed", Some(ACT), json!({ "tool": "tee", "kind": "create_file" })),
-            ("action.judged", Some(ACT), json!({ "verdict": { "tier": "B" } })),
-            ("action.approved", Some(ACT), json!({ "approval": { "order": order }, "complete": true })),
+            ("action.judged", Some(ACT), judged("B")),
+            ("action.approved", Some(ACT), approved(order, true)),
         ]);
         spans(&told).pop().expect("an approval").attributes
     };

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use placet_domain::command::About;
 use placet_domain::digest::Digest;
+use placet_domain::event_meta::{Phase, SpanMeta};
 use placet_domain::headline::headline;
+use placet_domain::record::Record;
 use placet_domain::time::Timestamp;
 use placet_store::StoredEntry;
 use serde_json::Value;
-
-use super::phase::{ENDS_OF_ACTIONS, ENDS_OF_RUNS, MOMENTS, OF_ACTIONS, OF_RUNS, Phase};
 
 /// An entry of a run, as far as spans are made of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,8 @@ pub(crate) struct Told {
     pub(crate) action: Option<String>,
     pub(crate) project: Option<String>,
     pub(crate) body: Value,
+    /// What the entry means for the trace.
+    pub(crate) spans: SpanMeta,
 }
 
 impl Told {
@@ -31,7 +34,18 @@ impl Told {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let (run, action, project) = (text(&whole["run"])?, text(&whole["action"]), text(&whole["project"]));
         let body = whole["body"].take();
-        Some(Self { seq: entry.seq, at: entry.at, kind: entry.kind.clone(), run, action, project, body })
+        let (seq, at, kind, spans) = (entry.seq, entry.at, entry.kind.clone(), SpanMeta::default());
+        Some(Self { seq, at, kind, run, action, project, body, spans }.with_spans())
+    }
+
+    /// Adds what the event declares. An entry of another version moves no span.
+    pub(super) fn with_spans(mut self) -> Self {
+        let action = self.action.as_deref().and_then(|id| id.parse().ok());
+        let about = About { run: self.run.parse().ok(), action, ..About::default() };
+        if let Ok(record) = Record::read(about, &self.kind, self.body.clone()) {
+            self.spans = record.event.meta().spans;
+        }
+        self
     }
 }
 
@@ -80,7 +94,7 @@ pub(crate) fn spans(entries: &[Told]) -> Vec<Span> {
 struct Book<'e> {
     run: Option<&'e Told>,
     agent: Option<&'e str>,
-    open: BTreeMap<(&'static str, Option<&'e str>), &'e Told>,
+    open: BTreeMap<(Phase, Option<&'e str>), &'e Told>,
     actions: BTreeMap<&'e str, Act<'e>>,
     done: Vec<Span>,
 }
@@ -108,10 +122,8 @@ impl<'e> Book<'e> {
     }
 
     fn read_of_run(&mut self, entry: &'e Told) {
-        for phase in OF_RUNS {
-            self.follow(phase, None, entry);
-        }
-        if let Some((_, name)) = MOMENTS.iter().find(|(kind, _)| *kind == entry.kind) {
+        self.follow(None, entry);
+        if let Some(name) = entry.spans.moment {
             let span = self.span(name, None, entry, entry);
             self.done.push(span);
         }
@@ -119,7 +131,7 @@ impl<'e> Book<'e> {
             let span = self.model_call(entry);
             self.done.push(span);
         }
-        if ENDS_OF_RUNS.contains(&entry.kind.as_str()) {
+        if entry.spans.ends {
             self.end_run(entry);
         }
     }
@@ -141,29 +153,23 @@ impl<'e> Book<'e> {
         if let ("action.judged", Some(act)) = (entry.kind.as_str(), self.actions.get_mut(action)) {
             act.tier = entry.body["verdict"]["tier"].as_str().unwrap_or_default().to_owned();
         }
-        if !is_no_change(entry) {
-            for phase in OF_ACTIONS {
-                self.follow(phase, Some(action), entry);
-            }
-        }
-        if ends_action(entry) {
+        self.follow(Some(action), entry);
+        if entry.spans.ends {
             self.end_action(entry, action);
         }
     }
 
-    /// Closes a phase before it opens it again: one entry may do both.
-    fn follow(&mut self, phase: &Phase, action: Option<&'e str>, entry: &'e Told) {
-        let (kind, key) = (entry.kind.as_str(), (phase.name, action));
-        if phase.closes.contains(&kind)
-            && let Some(from) = self.open.remove(&key)
-        {
-            let mut span = self.span(phase.name, action, from, entry);
-            let about = if phase.waits && !is_by_order(entry) { "person" } else { "placet" };
+    /// Closes phases before it opens others: one entry may do both.
+    fn follow(&mut self, action: Option<&'e str>, entry: &'e Told) {
+        for phase in entry.spans.closes {
+            let Some(from) = self.open.remove(&(*phase, action)) else { continue };
+            let mut span = self.span(phase.as_str(), action, from, entry);
+            let about = if phase.waits() && !is_by_order(entry) { "person" } else { "placet" };
             span.attributes.push(("placet.waits_for", about.into()));
             self.done.push(span);
         }
-        if phase.opens.contains(&kind) && asks(entry) {
-            self.open.entry(key).or_insert(entry);
+        for phase in entry.spans.opens {
+            self.open.entry((*phase, action)).or_insert(entry);
         }
     }
 
@@ -234,27 +240,9 @@ impl<'e> Book<'e> {
     }
 }
 
-/// A verdict that asks nobody begins no wait; whatever else opens a phase does.
-fn asks(entry: &Told) -> bool {
-    entry.kind != "action.judged" || matches!(entry.body["verdict"]["tier"].as_str(), Some("B" | "C"))
-}
-
-/// One of two approvals: the wait goes on.
-fn is_no_change(entry: &Told) -> bool {
-    entry.kind == "action.approved" && entry.body["complete"] == false
-}
-
 /// Somebody said yes beforehand: nobody was waited for.
 fn is_by_order(entry: &Told) -> bool {
     entry.kind == "action.approved" && entry.body["approval"]["order"].is_u64()
-}
-
-fn ends_action(entry: &Told) -> bool {
-    match entry.kind.as_str() {
-        "action.judged" => entry.body["verdict"]["tier"] == "D",
-        "action.resolved" => entry.body["resolution"] == "abandon",
-        kind => ENDS_OF_ACTIONS.contains(&kind),
-    }
 }
 
 /// Where it happened, and how it ended.

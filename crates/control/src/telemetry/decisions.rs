@@ -4,9 +4,8 @@
 use std::sync::atomic::AtomicI64;
 
 use placet_domain::deciding::{Decision, Outcome};
+use placet_domain::event_meta::Metric;
 use placet_domain::policy::Tier;
-use placet_domain::record::Event;
-use placet_domain::run::{GateKind, RunEvent};
 use placet_store::Receipt;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -57,22 +56,9 @@ impl DecisionMetrics {
             return;
         }
         receipt.ended.iter().for_each(|decision| self.decided(decision));
-        for record in &receipt.records {
-            match &record.event {
-                Event::Run(_, RunEvent::Overasked { .. }) => self.untaken("undecided"),
-                Event::Run(_, RunEvent::GateReached { kind: GateKind::Questions, .. }) => self.untaken("lately"),
-                Event::Run(..)
-                | Event::Action(..)
-                | Event::Organisation(_)
-                | Event::Project(..)
-                | Event::Identity(..)
-                | Event::Worktree(_)
-                | Event::BlobKept(_)
-                | Event::BlobRemoved(_)
-                | Event::Refused(_)
-                | Event::PlannerAsked(_)
-                | Event::PlannerAnswered(_)
-                | Event::Started(_) => {}
+        for metric in receipt.records.iter().flat_map(|record| record.event.meta().metrics) {
+            if let Metric::QuestionRefused(why) = metric {
+                self.untaken(why);
             }
         }
     }

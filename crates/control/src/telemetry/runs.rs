@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use placet_domain::action::{ActionEvent, ActionStatus};
-use placet_domain::budget::Purpose;
+use placet_domain::action::ActionStatus;
 use placet_domain::event_meta::{DecisionOutcome, Metric};
 use placet_domain::evidence::Usage;
 use placet_domain::id::ActionId;
 use placet_domain::record::Event;
-use placet_domain::run::{BudgetEvent, CallEvent, GateKind, Question, Run, RunEvent};
+use placet_domain::run::{Question, Run};
 use placet_domain::time::Timestamp;
 use placet_store::Receipt;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -153,23 +152,33 @@ impl RunMetrics {
             return;
         }
         for record in &receipt.records {
-            match &record.event {
-                Event::Run(id, event) => {
-                    let run = receipt.loaded.run.as_ref().filter(|run| run.id == *id);
-                    self.on_run(event, run, receipt.at);
-                }
-                Event::Action(id, event) => self.on_action(*id, event, receipt.at),
-                Event::Organisation(_)
-                | Event::Project(..)
-                | Event::Identity(..)
-                | Event::Worktree(_)
-                | Event::BlobKept(_)
-                | Event::BlobRemoved(_)
-                | Event::Refused(_)
-                | Event::PlannerAsked(_)
-                | Event::PlannerAnswered(_)
-                | Event::Started(_) => {}
+            for metric in record.event.meta().metrics {
+                self.count(metric, &record.event, receipt);
             }
+        }
+    }
+
+    fn count(&self, metric: Metric, event: &Event, receipt: &Receipt) {
+        let at = receipt.at;
+        let run = || receipt.loaded.run.as_ref().filter(|run| matches!(event, Event::Run(id, _) if *id == run.id));
+        match metric {
+            Metric::Decision(outcome) => run().into_iter().for_each(|run| self.decided(outcome, run, at)),
+            Metric::Checkpoint { kind, outcome } => self.checkpoint(kind.as_str(), outcome),
+            Metric::Rollback => drop(self.rollbacks.inc()),
+            Metric::RunEnd => run().into_iter().for_each(|run| self.ended(run, at)),
+            Metric::Spent(spent) => {
+                self.tokens.inc_by(spent.tokens);
+                self.cost_usd_micros.inc_by(spent.usd_micros);
+            }
+            Metric::Order(event) => drop(self.orders.get_or_create(&Became { event }).inc()),
+            Metric::Status { status, by_person } => {
+                if let Event::Action(id, _) = event {
+                    self.reached(*id, status, by_person, at);
+                }
+            }
+            Metric::Usage(usage) => self.used(&usage),
+            // Counted with the decisions.
+            Metric::QuestionRefused(_) => {}
         }
     }
 
@@ -184,48 +193,6 @@ impl RunMetrics {
         for (direction, bytes) in [("up", traffic.bytes_up), ("down", traffic.bytes_down)] {
             self.network_bytes.get_or_create(&Went { direction }).inc_by(bytes);
         }
-    }
-
-    fn on_run(&self, event: &RunEvent, run: Option<&Run>, at: Timestamp) {
-        self.spend(event);
-        if let RunEvent::GateReached { kind, .. } = event {
-            self.checkpoint(kind.as_str(), "reached");
-        }
-        // It waits on as a look at what was done so far.
-        if matches!(event, RunEvent::GateUnanswered { .. }) {
-            self.checkpoint(GateKind::Action.as_str(), "unanswered");
-            self.checkpoint(GateKind::Step.as_str(), "reached");
-        }
-        if matches!(event, RunEvent::RolledBack { .. }) {
-            self.rollbacks.inc();
-        }
-        let metric = event.meta().metric;
-        if let Some(Metric::Order(event)) = metric {
-            self.orders.get_or_create(&Became { event }).inc();
-        }
-        let Some(run) = run else { return };
-        if let Some(Metric::Decision(outcome)) = metric {
-            self.decided(outcome, run, at);
-        }
-        if matches!(event, RunEvent::ResultsApproved { .. } | RunEvent::Failed { .. } | RunEvent::Cancelled { .. }) {
-            self.ended(run, at);
-        }
-    }
-
-    /// Each call tells what it took. What is settled for calls later is only what no call told of, and what is settled for a
-    /// child run or a project was counted where it was spent.
-    fn spend(&self, event: &RunEvent) {
-        let spent = if let RunEvent::Call(CallEvent::Made { call, .. }) = event {
-            call.spent()
-        } else if let RunEvent::Budget(BudgetEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent }) =
-            event
-        {
-            *spent
-        } else {
-            return;
-        };
-        self.tokens.inc_by(spent.tokens);
-        self.cost_usd_micros.inc_by(spent.usd_micros);
     }
 
     fn checkpoint(&self, kind: &'static str, outcome: &'static str) {
@@ -255,11 +222,8 @@ impl RunMetrics {
         self.waited.get_or_create(&Asked { about }).observe(seconds_between(since, until));
     }
 
-    fn on_action(&self, id: ActionId, event: &ActionEvent, at: Timestamp) {
-        if let ActionEvent::Completed { usage, .. } = event {
-            self.used(usage);
-        }
-        let Some(Metric::Status(status)) = event.meta().metric else { return };
+    /// Counts the status that an action reaches, and how long a person took to decide.
+    fn reached(&self, id: ActionId, status: ActionStatus, by_person: bool, at: Timestamp) {
         self.actions.get_or_create(&Came { status: status.as_str() }).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if status == ActionStatus::PendingApproval {
@@ -270,10 +234,7 @@ impl RunMetrics {
             return;
         }
         let since = waiting.remove(&id);
-        // An order says yes at once: that says nothing of how long people take.
-        let approved = matches!(event, ActionEvent::Approved { approval, .. } if approval.order.is_none());
-        let by_people = approved || matches!(event, ActionEvent::Rejected { .. });
-        if let Some(since) = since.filter(|_| by_people) {
+        if let Some(since) = since.filter(|_| by_person) {
             self.wait("action", since, at);
         }
     }

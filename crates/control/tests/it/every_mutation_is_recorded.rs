@@ -309,7 +309,7 @@ async fn host(walk: &mut Walk<'_>) {
     let again = json!({ "to": 0, "reason": "further" });
     team.reviewer.post(&path("resume"), &json!({})).await.is(200);
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/snapshot", &[&id], json!({})).await;
-    let no_room = json!({ "reason": "no room" });
+    let no_room = json!({ "fault": { "kind": "snapshot_failed", "error": "no room" } });
     walk.plain(&team.worker, "POST /api/v1/runs/{run}/snapshot-failed", &[&id], no_room).await;
     team.operator.post(&path("snapshot"), &json!({})).await.is(200);
     team.worker.post(&path("snapshots"), &saved(2)).await.is(200);

@@ -19,9 +19,9 @@ use crate::approval::{Ground, deed};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::{Identity, Lineage};
-use crate::policy::{Ruling, Tier, Verdict};
+use crate::policy::Ruling;
 use crate::prose::check_reason;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 
 /// Which action it replaces, and who wrote it besides its agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,11 +74,7 @@ pub(super) fn amend(
     check_reason(reason)?;
     let reviewer = needs_decider(state, Kind::Amend, seen, setting)?;
     if state.verdict.policy() != setting.policy {
-        return Err(Refusal::not_now(
-            "amended",
-            "judged by an older policy",
-            "it will be judged again; look again then",
-        ));
+        return Err(Refusal::not_now("amended", Obstacle::JudgedByOldPolicy));
     }
     independence(state, reviewer, setting.run.separation)?;
     check_replacement(state, amended, setting)?;
@@ -111,21 +107,8 @@ fn check_replacement(state: &ActionState, amended: &Amended, setting: &Setting<'
     }
     match verdict.ruling() {
         Ruling::Allow | Ruling::Ask { .. } => Ok(()),
-        Ruling::Deny => Err(Refusal::Denied { because: why_denied(verdict) }),
+        Ruling::Deny => Err(Refusal::denied(verdict)),
     }
-}
-
-/// The rules that refuse it, the first few in full: this goes into a ledger entry.
-fn why_denied(verdict: &Verdict) -> String {
-    const MOST: usize = 3;
-    let refusing = || verdict.reasons().iter().filter(|reason| reason.demands == Tier::D);
-    let mut because: Vec<&str> = refusing().take(MOST).map(|reason| reason.because.as_str()).collect();
-    if because.is_empty() {
-        because.push("no rule permits it");
-    }
-    let more = refusing().count().saturating_sub(MOST);
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    because.join("; ") + &more
 }
 
 fn proposed(state: &ActionState, amended: &Amended, amender: &Identity, setting: &Setting<'_>) -> ActionEvent {

@@ -11,7 +11,7 @@ use super::event::ActionEvent;
 use super::state::ActionState;
 use crate::id::IdentityId;
 use crate::identity::{Identity, Role};
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::time::Timestamp;
 
 /// A note is read on a row: what takes longer is said elsewhere.
@@ -94,10 +94,10 @@ pub(super) fn assign(
     let assigned = state.attention.assigned.as_ref();
     match to {
         None if assigned.is_none() => {
-            return Err(Refusal::not_now("taken back", "for nobody in particular", "there is nothing to take back"));
+            return Err(Refusal::not_now("taken back", Obstacle::Unassigned));
         }
         Some(to) if assigned.is_some_and(|assigned| assigned.to == to.id && assigned.note == note) => {
-            return Err(Refusal::not_now("assigned", "theirs already", "say something else to them, or name another"));
+            return Err(Refusal::not_now("assigned", Obstacle::AssignedAlready));
         }
         Some(to) => can_look(state, to, setting)?,
         None => {}
@@ -131,7 +131,7 @@ pub(super) fn defer(
     let known = state.attention.aside.iter().any(|aside| aside.who == by);
     match until {
         None if state.attention.aside_at(by, setting.now).is_none() => {
-            return Err(Refusal::not_now("taken back", "not set aside by you", "there is nothing to take back"));
+            return Err(Refusal::not_now("taken back", Obstacle::NotSnoozed));
         }
         Some(until) if !(setting.now < until && until < state.deadline) => {
             return Err(Refusal::invalid("say a time that is still to come, and before the question runs out"));

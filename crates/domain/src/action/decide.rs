@@ -19,7 +19,8 @@ use crate::policy::{Ruling, Tier, Verdict};
 use crate::project::Separation;
 use crate::proposal::Action;
 use crate::prose::{LONGEST_REASON, check_reason};
-use crate::refusal::{PasskeyFlaw, PermitFlaw, Refusal};
+use crate::reason::StatusReason;
+use crate::refusal::{Obstacle, PasskeyFlaw, PermitFlaw, Refusal};
 use crate::run::{Run, RunStatus, Treatment};
 use crate::time::Timestamp;
 
@@ -118,7 +119,7 @@ fn change(
 }
 
 pub(super) fn not_now(state: &ActionState, kind: Kind) -> Refusal {
-    Refusal::not_now(kind.participle(), state.status.as_str(), state.status.hint())
+    Refusal::not_now(kind.participle(), state.status)
 }
 
 pub(super) fn needs_status(state: &ActionState, kind: Kind, wanted: Status) -> Result<(), Refusal> {
@@ -134,7 +135,7 @@ pub(super) fn needs_same_past(state: &ActionState, run: &Run, what: &'static str
     if state.rollbacks == run.rollbacks {
         return Ok(());
     }
-    Err(Refusal::not_now(what, "from before the run was rolled back", "it must be proposed again"))
+    Err(Refusal::not_now(what, Obstacle::BeforeRollback))
 }
 
 /// Where the files of a run are, there its actions are executed.
@@ -150,7 +151,7 @@ fn needs_open(state: &ActionState, run: &Run) -> Result<(), Refusal> {
 }
 
 pub(super) const fn run_not_active(run: &Run) -> Refusal {
-    Refusal::RunNotActive { status: run.status.as_str(), hint: run.status.hint() }
+    Refusal::RunNotActive { status: run.status }
 }
 
 pub(super) fn needs_role<'a>(setting: &Setting<'a>, role: Role) -> Result<&'a Identity, Refusal> {
@@ -235,7 +236,7 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
         return Err(Refusal::Expired);
     }
     if state.verdict.policy() == setting.policy {
-        return Err(Refusal::not_now("judged again", "judged by the policy in force", "nothing changed"));
+        return Err(Refusal::not_now("judged again", Obstacle::JudgedByCurrentPolicy));
     }
     if verdict.action() != state.digest || verdict.policy() != setting.policy {
         return Err(Refusal::invalid("the verdict is for another action or policy"));
@@ -246,8 +247,7 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
     // Its order is void under another policy, and its agent asks if it still wants it: what nobody was asked about must not become a
     // flood of questions.
     if state.approvals.iter().any(|approval| approval.order.is_some()) {
-        let reason = "the policy changed, and with it the order that approved it is over; propose it again".to_owned();
-        return Ok(vec![ActionEvent::Withdrawn { reason }]);
+        return Ok(vec![ActionEvent::Withdrawn { reason: StatusReason::OrderOutdated }]);
     }
     Ok(vec![judged(verdict, setting)])
 }
@@ -278,11 +278,7 @@ pub(super) fn needs_decider<'a>(
 pub(super) fn approve(state: &ActionState, seen: Digest, proof: Option<&Proof>, setting: &Setting<'_>) -> Decision {
     let reviewer = needs_decider(state, Kind::Approve, seen, setting)?;
     if state.verdict.policy() != setting.policy {
-        return Err(Refusal::not_now(
-            "approved",
-            "judged by an older policy",
-            "it will be judged again; look again then",
-        ));
+        return Err(Refusal::not_now("approved", Obstacle::JudgedByOldPolicy));
     }
     let single_operator = independence(state, reviewer, setting.run.separation)?;
     // A relative of an earlier approver does not count as a second person.
@@ -380,7 +376,9 @@ fn withdraw(state: &ActionState, reason: &str, setting: &Setting<'_>) -> Decisio
         return Err(Refusal::invalid("the reason is longer than 2000 bytes"));
     }
     match state.status {
-        Status::PendingApproval | Status::Approved => Ok(vec![ActionEvent::Withdrawn { reason: reason.to_owned() }]),
+        Status::PendingApproval | Status::Approved => {
+            Ok(vec![ActionEvent::Withdrawn { reason: StatusReason::said(reason) }])
+        }
         Status::Denied
         | Status::Rehearsed
         | Status::Rejected
@@ -410,7 +408,7 @@ fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Deci
         return Err(Refusal::Expired);
     }
     if state.verdict.policy() != setting.policy {
-        return Err(Refusal::not_now("leased", "judged by an older policy", "it will be judged again"));
+        return Err(Refusal::not_now("leased", Obstacle::JudgedByOldPolicy));
     }
     let attempt =
         state.attempt.checked_add(1).ok_or_else(|| Refusal::invalid("it was tried too often; propose it again"))?;
@@ -437,7 +435,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     }
     // The permit is unused but void: the identity that approved or proposed the action was revoked.
     if state.voided_attempt == Some(permit.attempt()) {
-        return Err(Refusal::not_now("started", state.status.as_str(), "who approved or proposed it was revoked"));
+        return Err(Refusal::not_now("started", Obstacle::PermitVoid));
     }
     let Some(lease) = state.lease().filter(|_| state.status == Status::Leased) else {
         return Err(PermitFlaw::Replayed.into());
@@ -453,7 +451,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     needs_same_past(state, setting.run, "started")?;
     order::needs_its_order(state, setting.run, "started")?;
     if state.verdict.policy() != setting.policy {
-        return Err(Refusal::not_now("started", "judged by an older policy", "it will be judged again"));
+        return Err(Refusal::not_now("started", Obstacle::JudgedByOldPolicy));
     }
     let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
     Ok(vec![ActionEvent::Redeemed { worker, attempt: state.attempt, digest: state.digest, expires_at }])
@@ -535,7 +533,7 @@ fn retry(
     needs_open(state, setting.run)?;
     let single_operator = independence(state, reviewer, setting.run.separation)?;
     if state.verdict.policy() != setting.policy {
-        return Err(Refusal::not_now("run again", "judged by an older policy", "abandon it and propose it again"));
+        return Err(Refusal::not_now("run again", Obstacle::InterruptedUnderOldPolicy));
     }
     Ok(first_approval(state, reviewer, single_operator, deadline, setting))
 }
@@ -583,8 +581,7 @@ fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
             Ok(vec![postponed(state, setting).unwrap_or(ActionEvent::DeadlineLapsed)])
         }
         Status::Approved if setting.run.disowns(state) => {
-            let reason = "the order that approved it was taken back; propose it again".to_owned();
-            Ok(vec![ActionEvent::Withdrawn { reason }])
+            Ok(vec![ActionEvent::Withdrawn { reason: StatusReason::OrderRevoked }])
         }
         Status::PendingApproval
         | Status::Approved

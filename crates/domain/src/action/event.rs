@@ -8,14 +8,16 @@ use super::amend::Amendment;
 use super::command::Resolution;
 use super::state::ActionStatus;
 use crate::approval::Approval;
+use crate::audit_status::AuditStatus;
 use crate::digest::Digest;
-use crate::event_meta::{EventMeta, Metric};
+use crate::event_meta::{EventMeta, Metric, Phase};
 use crate::evidence::{Exit, Usage};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::notice::NoticeKind;
 use crate::policy::{Ruling, Tier, Verdict};
 use crate::proposal::{ActionKind, ToolName};
+use crate::reason::StatusReason;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +70,7 @@ pub enum ActionEvent {
     /// An identity that approved the action, or had it performed or retried, was revoked before the start. Its decisions are void.
     ApprovalsVoided {
         of: IdentityId,
-        reason: String,
+        reason: StatusReason,
         deadline: Timestamp,
     },
     Rejected {
@@ -84,7 +86,7 @@ pub enum ActionEvent {
         reason: String,
     },
     Withdrawn {
-        reason: String,
+        reason: StatusReason,
     },
     Leased {
         worker: IdentityId,
@@ -157,7 +159,7 @@ impl ActionEvent {
     pub fn meta(&self) -> EventMeta {
         let meta = self.declared();
         match self.status_after() {
-            Some(status) => meta.metric(Metric::Status(status)),
+            Some(status) => meta.metric(Metric::Status { status, by_person: self.is_decided_by_person() }),
             None => meta,
         }
     }
@@ -166,56 +168,79 @@ impl ActionEvent {
         match self {
             Self::Proposed { digest, kind, .. } => EventMeta::new("action.proposed").action_kind(*kind).input(*digest),
             Self::Judged { verdict, deadline, .. } => {
-                let meta = EventMeta::new("action.judged").status(format!("tier {}", verdict.tier()));
+                let meta = EventMeta::new("action.judged").status(AuditStatus::Judged { tier: verdict.tier() });
                 match verdict.tier() {
-                    tier @ (Tier::B | Tier::C) => meta.notice(NoticeKind::Action).tier(tier).until(*deadline),
-                    Tier::A | Tier::D => meta,
+                    tier @ (Tier::B | Tier::C) => {
+                        meta.opens(&[Phase::Approval]).notice(NoticeKind::Action).tier(tier).until(*deadline)
+                    }
+                    Tier::A => meta,
+                    Tier::D => meta.ends(),
                 }
             }
-            Self::Rehearsed => EventMeta::new("action.rehearsed").status("rehearsed"),
+            Self::Rehearsed => EventMeta::new("action.rehearsed").status(AuditStatus::Rehearsed).ends(),
             Self::ToBePerformed { reviewer, deadline, .. } => EventMeta::new("action.to_be_performed")
-                .decided_by("to be performed", *reviewer)
+                .decided_by(AuditStatus::ToBePerformed, *reviewer)
                 .notice(NoticeKind::Action)
                 .until(*deadline),
             Self::Approved { approval, complete } => {
                 let status = match approval.order {
-                    Some(number) => format!("approved by order {number}"),
-                    None => if *complete { "approved" } else { "approved in part" }.to_owned(),
+                    Some(order) => AuditStatus::ApprovedByOrder { order },
+                    None if *complete => AuditStatus::Approved,
+                    None => AuditStatus::ApprovedInPart,
                 };
-                EventMeta::new("action.approved").decided_by(status, approval.reviewer)
+                let closes: &[Phase] = if *complete { &[Phase::Approval] } else { &[] };
+                EventMeta::new("action.approved").decided_by(status, approval.reviewer).closes(closes)
             }
             Self::ApprovalsVoided { of, deadline, .. } => EventMeta::new("action.approvals_voided")
-                .decided_by("approval void: its reviewer was revoked", *of)
+                .decided_by(AuditStatus::ApprovalVoid, *of)
                 .notice(NoticeKind::Action)
                 .until(*deadline),
-            Self::Rejected { reviewer, .. } => EventMeta::new("action.rejected").decided_by("rejected", *reviewer),
-            Self::Superseded { reviewer, .. } => EventMeta::new("action.superseded").decided_by("amended", *reviewer),
-            Self::Withdrawn { .. } => EventMeta::new("action.withdrawn"),
-            Self::Leased { .. } => EventMeta::new("job.leased"),
+            Self::Rejected { reviewer, .. } => EventMeta::new("action.rejected")
+                .closes(&[Phase::Approval])
+                .ends()
+                .decided_by(AuditStatus::Rejected, *reviewer),
+            Self::Superseded { reviewer, .. } => EventMeta::new("action.superseded")
+                .closes(&[Phase::Approval])
+                .ends()
+                .decided_by(AuditStatus::Amended, *reviewer),
+            Self::Withdrawn { .. } => EventMeta::new("action.withdrawn").closes(&[Phase::Approval]).ends(),
+            Self::Leased { .. } => EventMeta::new("job.leased").opens(&[Phase::Job]),
             Self::Redeemed { digest, .. } => EventMeta::new("permit.redeemed").input(*digest),
             Self::Renewed { .. } => EventMeta::new("job.renewed"),
-            Self::Completed { executed, evidence, .. } => {
-                EventMeta::new("job.completed").input(*executed).output(*evidence)
+            Self::Completed { executed, evidence, usage, .. } => EventMeta::new("job.completed")
+                .closes(&[Phase::Job])
+                .ends()
+                .input(*executed)
+                .output(*evidence)
+                .metric(Metric::Usage(*usage)),
+            Self::Quarantined { evidence, .. } => {
+                EventMeta::new("evidence.quarantined").closes(&[Phase::Job]).output(*evidence)
             }
-            Self::Quarantined { evidence, .. } => EventMeta::new("evidence.quarantined").output(*evidence),
-            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed").notice(if *started {
-                NoticeKind::Interrupted
-            } else {
-                NoticeKind::Worker
-            }),
-            Self::DeadlineLapsed => EventMeta::new("action.expired").status("expired"),
+            Self::LeaseLapsed { started, .. } => EventMeta::new("job.lease_lapsed")
+                .closes(&[Phase::Job])
+                .notice(if *started { NoticeKind::Interrupted } else { NoticeKind::Worker }),
+            Self::DeadlineLapsed => {
+                EventMeta::new("action.expired").closes(&[Phase::Approval]).ends().status(AuditStatus::Expired)
+            }
             Self::Postponed { .. } => EventMeta::new("action.postponed"),
-            Self::Resolved { .. } => EventMeta::new("action.resolved"),
+            Self::Resolved { resolution: Resolution::Abandon, .. } => EventMeta::new("action.resolved").ends(),
+            Self::Resolved { resolution: Resolution::Retry, .. } => EventMeta::new("action.resolved"),
             // Only the assignee is notified: the others were when the question was asked.
             Self::Assigned { to: Some(to), .. } => {
-                EventMeta::new("action.assigned").status(format!("for {to} to look at")).notice(NoticeKind::Assigned)
+                EventMeta::new("action.assigned").status(AuditStatus::Assigned { to: *to }).notice(NoticeKind::Assigned)
             }
-            Self::Assigned { to: None, .. } => EventMeta::new("action.assigned").status("for nobody in particular"),
+            Self::Assigned { to: None, .. } => EventMeta::new("action.assigned").status(AuditStatus::Unassigned),
             Self::Deferred { until, .. } => {
-                let status = if until.is_some() { "set aside" } else { "set aside no more" };
+                let status = if until.is_some() { AuditStatus::Snoozed } else { AuditStatus::Unsnoozed };
                 EventMeta::new("action.deferred").status(status)
             }
         }
+    }
+
+    /// Whether a person decided, and not a standing order at once.
+    fn is_decided_by_person(&self) -> bool {
+        let approved = matches!(self, Self::Approved { approval, .. } if approval.order.is_none());
+        approved || matches!(self, Self::Rejected { .. })
     }
 
     /// Status that the action reaches, if the event alone determines it and it is a new one.

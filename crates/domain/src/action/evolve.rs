@@ -7,6 +7,7 @@ use super::state::{ActionState, ActionStatus as Status, Lease};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId};
 use crate::policy::{Ruling, Verdict};
+use crate::reason::StatusReason;
 use crate::time::Timestamp;
 
 pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at: Timestamp) -> Option<ActionState> {
@@ -85,22 +86,24 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
             action.performing = false;
             // Reason why a planned performance was cancelled, if there was one.
             let because = action.because.take();
-            end(action, Status::Rehearsed, because.as_ref());
+            end(action, Status::Rehearsed, because);
         }
         ActionEvent::ToBePerformed { reviewer, deadline, .. } => {
             action.performing = true;
             await_decision(action, *deadline, at);
             action.vouched_by = Some(*reviewer);
         }
-        ActionEvent::ApprovalsVoided { of, reason, deadline } => void_approvals(action, *of, reason, *deadline, at),
-        ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
+        ActionEvent::ApprovalsVoided { of, reason, deadline } => {
+            void_approvals(action, *of, reason.clone(), *deadline, at)
+        }
+        ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(StatusReason::said(reason))),
         ActionEvent::Superseded { by, reason, .. } => {
             action.superseded_by = Some(*by);
-            end(action, Status::Superseded, Some(reason));
+            end(action, Status::Superseded, Some(StatusReason::said(reason)));
         }
         ActionEvent::Withdrawn { reason } => {
             note_voided_permit(action);
-            end(action, Status::Withdrawn, Some(reason));
+            end(action, Status::Withdrawn, Some(reason.clone()));
         }
         ActionEvent::DeadlineLapsed => end(action, Status::Expired, None),
         ActionEvent::Postponed { deadline } => action.deadline = *deadline,
@@ -120,7 +123,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         ActionEvent::Completed { evidence, exit, .. } => {
             let status = if exit.is_success() { Status::Succeeded } else { Status::Failed };
             action.evidence = Some(*evidence);
-            end(action, status, Some(&exit.in_words()));
+            end(action, status, Some(StatusReason::Exited { exit: exit.clone() }));
         }
         ActionEvent::LeaseLapsed { started, .. } => {
             action.status = if *started { Status::Interrupted } else { Status::Approved };
@@ -128,11 +131,11 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         }
         ActionEvent::Resolved { resolution: Resolution::Retry, reason, deadline, by } => {
             await_decision(action, *deadline, at);
-            action.because = Some(reason.clone());
+            action.because = Some(StatusReason::said(reason));
             action.vouched_by = *by;
         }
         ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => {
-            end(action, Status::Abandoned, Some(reason))
+            end(action, Status::Abandoned, Some(StatusReason::said(reason)))
         }
         ActionEvent::Assigned { by, to, note } => action.attention.assign(*by, *to, note),
         ActionEvent::Deferred { by, until } => action.attention.defer(*by, *until),
@@ -154,14 +157,14 @@ fn note_voided_permit(action: &mut ActionState) {
 
 /// Removes the approvals of a revoked identity. Other approvals stay, because they are for the same digest. An action whose retry
 /// only this identity ordered becomes interrupted again.
-fn void_approvals(action: &mut ActionState, of: IdentityId, reason: &str, deadline: Timestamp, at: Timestamp) {
+fn void_approvals(action: &mut ActionState, of: IdentityId, reason: StatusReason, deadline: Timestamp, at: Timestamp) {
     note_voided_permit(action);
     action.approvals.retain(|approval| approval.reviewer != of);
     let was_retried = action.vouched_by == Some(of) && !action.performing;
     action.status = if was_retried { Status::Interrupted } else { Status::PendingApproval };
     action.asked_at = (action.status == Status::PendingApproval).then_some(at);
     action.vouched_by = action.vouched_by.filter(|by| *by != of);
-    (action.lease, action.deadline, action.because) = (None, deadline, Some(reason.to_owned()));
+    (action.lease, action.deadline, action.because) = (None, deadline, Some(reason));
     action.attention = Attention::default();
 }
 
@@ -181,9 +184,9 @@ fn await_decision(action: &mut ActionState, deadline: Timestamp, at: Timestamp) 
     action.attention = Attention::default();
 }
 
-fn end(action: &mut ActionState, status: Status, because: Option<&String>) {
+fn end(action: &mut ActionState, status: Status, because: Option<StatusReason>) {
     action.status = status;
     action.lease = None;
-    action.because = because.cloned();
+    action.because = because;
     action.attention = Attention::default();
 }

@@ -20,7 +20,7 @@ use crate::id::ActionId;
 use crate::identity::{Identity, Role};
 use crate::policy::{Tier, asks_each_time};
 use crate::proposal::Action;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::run::{Order, Run, Stand};
 
 /// The yes to the action that an order is given on. Under the conditions of every yes, and some more.
@@ -135,7 +135,7 @@ fn would_count(order: &Order, new: &ActionState, giver: &Identity, run: &Run) ->
 /// What nobody stands behind any more is not begun.
 pub(super) fn needs_its_order(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
     if run.disowns(state) {
-        return Err(Refusal::not_now(what, "approved by an order that was taken back", "propose it again"));
+        return Err(Refusal::not_now(what, Obstacle::OrderRevoked));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use super::state::{ActionState, ActionStatus};
 use crate::digest::Digest;
 use crate::identity::Role;
 use crate::policy::{Ruling, Verdict};
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::run::{Run, RunStatus};
 
 pub(super) fn perform(
@@ -61,9 +61,5 @@ fn needs_results(run: &Run) -> Result<(), Refusal> {
     if run.status == RunStatus::PendingExport {
         return Ok(());
     }
-    Err(Refusal::not_now(
-        "performed",
-        run.status.as_str(),
-        "what was rehearsed is decided on when the run has its results",
-    ))
+    Err(Refusal::not_now("performed", Obstacle::RunWithoutResults))
 }

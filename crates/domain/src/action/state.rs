@@ -13,6 +13,7 @@ use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::policy::{Tier, Verdict};
 use crate::proposal::{ActionKind, ToolName};
+use crate::reason::StatusReason;
 use crate::time::Timestamp;
 
 macro_rules! statuses {
@@ -150,7 +151,7 @@ pub struct ActionState {
     pub holders: Vec<IdentityId>,
     pub(super) lease: Option<Lease>,
     pub evidence: Option<Digest>,
-    pub because: Option<String>,
+    pub because: Option<StatusReason>,
     /// The action that stands in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<ActionId>,

@@ -7,13 +7,14 @@
 mod payer;
 mod shares;
 
-use crate::budget::{Amounts, Budget, Purpose};
+use crate::budget::{Amounts, Budget, BudgetRefusal, Purpose};
 use crate::decide::Loaded;
 use crate::draft::CommandDraft;
 use crate::id::RunId;
 use crate::project::{Project, ProjectEvent};
+use crate::reason::StatusReason;
 use crate::record::Event;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::run::{BudgetEvent, Run, RunEvent, RunStatus, question};
 use payer::Payer;
 pub(crate) use shares::{by_organisation, by_project};
@@ -53,13 +54,9 @@ pub(crate) fn record_run(draft: &mut CommandDraft<'_>, id: RunId, events: Vec<Ru
 /// Only a run that is approved and not over has other runs made: what is left of its budget is free again when it is over.
 fn check_parent(loaded: &Loaded) -> Result<(), Refusal> {
     match loaded.parent.as_ref().map(|parent| parent.status) {
-        Some(status) if status.is_final() => {
-            let hint = "make it without a parent";
-            Err(Refusal::not_now("given a share", "part of a run that is over", hint))
-        }
+        Some(status) if status.is_final() => Err(Refusal::not_now("given a share", Obstacle::ParentOver)),
         Some(RunStatus::Draft | RunStatus::PendingApproval) => {
-            let hint = "a reviewer must approve its parent's plan first";
-            Err(Refusal::not_now("given a share", "part of a run that is not approved", hint))
+            Err(Refusal::not_now("given a share", Obstacle::ParentUnapproved))
         }
         Some(_) | None => Ok(()),
     }
@@ -91,16 +88,13 @@ impl Books<'_, '_> {
 
     /// What asks for approval, or is started, has a share of every limit above it.
     fn check_share(&self, run: &Run) -> Result<(), Refusal> {
-        let limited =
-            |name| Refusal::Budget { why: format!("the budget of its {name} is limited; give the run one too") };
         match Payer::of(self.known(), run) {
-            Some(payer) if run.budget.is_none() && !payer.budget.ceiling.is_unlimited() => Err(limited(payer.name())),
+            Some(payer) if run.budget.is_none() && !payer.budget.ceiling.is_unlimited() => {
+                Err(BudgetRefusal::RunWithoutBudget { payer: payer.kind() }.into())
+            }
             Some(_) => Ok(()),
             None => match &self.known().organisation.budget {
-                Some(whole) if !whole.ceiling.is_unlimited() => Err(Refusal::Budget {
-                    why: "the budget of the organisation is limited; an administrator must give the project one first"
-                        .to_owned(),
-                }),
+                Some(whole) if !whole.ceiling.is_unlimited() => Err(BudgetRefusal::ProjectWithoutBudget.into()),
                 Some(_) | None => Ok(()),
             },
         }
@@ -111,8 +105,7 @@ impl Books<'_, '_> {
         let is_child = |run: &&Run| run.parent == Some(id) && !run.status.is_final();
         let children: Vec<RunId> = self.known().runs.iter().filter(is_child).map(|run| run.id).collect();
         for child in children {
-            let reason = "the run that it belongs to is over".to_owned();
-            self.record(Event::Run(child, RunEvent::Cancelled { reason }));
+            self.record(Event::Run(child, RunEvent::Cancelled { reason: StatusReason::ParentOver }));
             self.close(child);
         }
         self.give_back(id);

@@ -1,6 +1,6 @@
 //! Whoever pays for a run: its parent, or its project where the parent has no budget.
 
-use crate::budget::{Amounts, Budget, Purpose};
+use crate::budget::{Amounts, Budget, BudgetRefusal, PayerKind, Purpose};
 use crate::decide::Loaded;
 use crate::id::{ProjectId, RunId};
 use crate::project::{Project, ProjectEvent};
@@ -38,22 +38,19 @@ impl<'a> Payer<'a> {
         Some(Self { who: Who::Project(project.id), budget: project.budget.as_ref()? })
     }
 
-    pub(super) const fn name(&self) -> &'static str {
+    pub(super) const fn kind(&self) -> PayerKind {
         match self.who {
-            Who::Parent(_) => "parent",
-            Who::Project(_) => "project",
+            Who::Parent(_) => PayerKind::Parent,
+            Who::Project(_) => PayerKind::Project,
         }
     }
 
     /// Whoever made a plan did not name these amounts: they are told where they come from.
     pub(super) fn explains(&self, run: &Run, refusal: Refusal) -> Refusal {
         match (refusal, &run.products) {
-            (Refusal::Budget { why }, Some(_)) if run.status == RunStatus::PendingApproval => Refusal::Budget {
-                why: format!(
-                    "the plan cannot be paid by its {}: {why}; plan less, or give the run a smaller budget",
-                    self.name()
-                ),
-            },
+            (Refusal::Budget(why), Some(_)) if run.status == RunStatus::PendingApproval => {
+                BudgetRefusal::PlanUnpaid { payer: self.kind(), why: Box::new(why) }.into()
+            }
             (refusal, _) => refusal,
         }
     }

@@ -1,6 +1,6 @@
 //! What becomes of the parts when the whole is limited: each that is there already gets its share, or the limit is refused.
 
-use crate::budget::{Amounts, Budget, Ceiling, NotHeld, Purpose};
+use crate::budget::{Amounts, Budget, BudgetPart, BudgetRefusal, Ceiling, Purpose};
 use crate::decide::Loaded;
 use crate::id::ProjectId;
 use crate::organisation::OrganisationEvent;
@@ -12,11 +12,11 @@ use crate::run::{Run, RunStatus};
 /// What is to be held for a part, in the place of what is held for it now.
 pub(super) fn share(whole: &Budget, purpose: &Purpose, part: &Ceiling) -> Result<Amounts, Refusal> {
     if let Some(resource) = part.unlimited_beside(&whole.ceiling) {
-        return Err(Refusal::Budget { why: format!("{resource} is limited above it; give it a limit too") });
+        return Err(BudgetRefusal::Unlimited { resource }.into());
     }
     let (mut others, amounts) = (whole.clone(), part.amounts());
     others.settle(purpose, Amounts::NONE);
-    others.permits(purpose, amounts).map_err(|why: NotHeld| Refusal::from(why))?;
+    others.permits(purpose, amounts).map_err(BudgetRefusal::from)?;
     Ok(amounts)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn by_project(loaded: &Loaded, id: ProjectId, events: &[ProjectEvent]
 fn shares_of_runs(loaded: &Loaded, id: ProjectId, mut budget: Budget) -> Result<Vec<Event>, Refusal> {
     let mut shares = Vec::new();
     for run in loaded.runs.iter().filter(|run| run.project == id && is_paid_by_project(run, loaded)) {
-        let (purpose, name) = (Purpose::Run(run.id), format!("run `{}`", run.id));
+        let (purpose, name) = (Purpose::Run(run.id), BudgetPart::Run { id: run.id });
         let part =
             Part { name, ceiling: run.budget.as_ref().map(|budget| budget.ceiling), is_under_way: is_begun(run) };
         if let Some(amounts) = part.of(&budget, &purpose)? {
@@ -88,12 +88,12 @@ pub(crate) fn by_organisation(loaded: &Loaded, events: &[OrganisationEvent]) -> 
 fn part_of_organisation(project: &Project, loaded: &Loaded) -> Part {
     let is_under_way = loaded.runs.iter().any(|run| run.project == project.id && is_begun(run));
     let ceiling = project.budget.as_ref().map(|budget| budget.ceiling);
-    Part { name: format!("project `{}`", project.name), ceiling, is_under_way }
+    Part { name: BudgetPart::Project { name: project.name.to_string() }, ceiling, is_under_way }
 }
 
 /// Something that is there already when the whole is limited.
 struct Part {
-    name: String,
+    name: BudgetPart,
     ceiling: Option<Ceiling>,
     is_under_way: bool,
 }
@@ -101,20 +101,17 @@ struct Part {
 impl Part {
     /// What is to be held for it; nothing where enough is held already, or where it is looked at later.
     fn of(&self, whole: &Budget, purpose: &Purpose) -> Result<Option<Amounts>, Refusal> {
-        let name = &self.name;
-        let refuse = |why: String| Refusal::Budget { why };
+        let part = || self.name.clone();
         match &self.ceiling {
             _ if whole.ceiling.is_unlimited() => Ok(None),
-            None if self.is_under_way => {
-                Err(refuse(format!("the {name} is under way and has no budget; give it one first")))
-            }
+            None if self.is_under_way => Err(BudgetRefusal::PartWithoutBudget { part: part() }.into()),
             None => Ok(None),
             Some(ceiling) => match ceiling.unlimited_beside(&whole.ceiling) {
-                Some(resource) => Err(refuse(format!("the {name} has no limit for {resource}; give it one first"))),
+                Some(resource) => Err(BudgetRefusal::PartUnlimited { part: part(), resource }.into()),
                 None if whole.held_for(purpose).is_some() => Ok(None),
                 None => match whole.permits(purpose, ceiling.amounts()) {
                     Ok(()) => Ok(Some(ceiling.amounts())),
-                    Err(short) => Err(refuse(format!("the {name} has more than that: {short}"))),
+                    Err(why) => Err(BudgetRefusal::PartTooLarge { part: part(), why }.into()),
                 },
             },
         }
@@ -129,8 +126,7 @@ pub(super) fn check_children(run: &Run, known: &Loaded) -> Result<(), Refusal> {
         let ceiling = child.budget.as_ref().map(|budget| budget.ceiling).unwrap_or_default();
         let held = budget.held_for(&Purpose::Run(child.id)).is_some();
         if !held || ceiling.unlimited_beside(&budget.ceiling).is_some() {
-            let why = format!("its child `{}` would not be bound by it; end that first", child.id);
-            return Err(Refusal::Budget { why });
+            return Err(BudgetRefusal::ChildUnbound { child: child.id }.into());
         }
     }
     Ok(())

@@ -6,6 +6,7 @@
 
 mod amounts;
 mod money;
+mod refusal;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,6 +14,7 @@ use std::str::FromStr;
 
 pub use amounts::{Amounts, Ceiling, Resource, Shortage};
 pub use money::dollars;
+pub use refusal::{BudgetPart, BudgetRefusal, PayerKind};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ActionId, ProjectId, RunId};

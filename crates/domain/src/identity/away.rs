@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rights::self_or_admin;
 use super::{Actor, Identity, IdentityEvent, Role};
 use crate::id::IdentityId;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::time::Timestamp;
 
 /// Whoever is away longer than this should not be asked at all.
@@ -68,7 +68,7 @@ pub(super) fn decide(
         }
         AwayCommand::Return => match identity.away_at(now) {
             Some(_) => Ok(IdentityEvent::CameBack),
-            None => Err(Refusal::not_now("ended", "not away", "there is nothing to end")),
+            None => Err(Refusal::not_now("ended", Obstacle::NotAway)),
         },
         AwayCommand::NoteUnreached { to } => noted(identity, *to, actor, now),
     }
@@ -79,7 +79,7 @@ fn noted(identity: &Identity, to: IdentityId, actor: &Actor, now: Timestamp) -> 
     let is_news = identity.away_at(now).is_some_and(|away| away.to == to && !away.unreached);
     match actor {
         Actor::Runtime if is_news => Ok(IdentityEvent::StandInUnreached { to }),
-        Actor::Runtime => Err(Refusal::not_now("noted", "known or over", "there is nothing to note")),
+        Actor::Runtime => Err(Refusal::not_now("noted", Obstacle::AbsenceKnown)),
         Actor::Identity(_) => Err(Refusal::Unknown { what: "identity" }),
     }
 }

@@ -11,6 +11,7 @@ use super::doors::{self, DoorCommand, Entrance};
 use super::rights::{administered, check_reach, may_administer, standing};
 use super::{Actor, Identity, Lineage, Reach, Role, signed};
 use crate::digest::Digest;
+use crate::event_meta::EventMeta;
 use crate::id::IdentityId;
 use crate::passkey::{Change, Encoded, Passkey, Proof, Signing};
 use crate::refusal::Refusal;
@@ -114,8 +115,9 @@ pub enum IdentityEvent {
 }
 
 impl IdentityEvent {
-    pub const fn kind(&self) -> &'static str {
-        match self {
+    /// Metadata of the event: the one place where a new event is declared, besides `evolve`.
+    pub fn meta(&self) -> EventMeta {
+        EventMeta::new(match self {
             Self::Registered { .. } => "identity.registered",
             Self::TokenReplaced { .. } => "identity.token_replaced",
             Self::Revoked => "identity.revoked",
@@ -131,7 +133,7 @@ impl IdentityEvent {
             Self::CameBack => "identity.came_back",
             Self::StandInUnreached { .. } => "identity.stand_in_unreached",
             Self::Declared { .. } => "identity.declared",
-        }
+        })
     }
 }
 

@@ -154,7 +154,7 @@ mod tests {
     fn c16_a_worker_declares_what_it_is_once_and_again_when_that_changed() {
         let worker = identity(1, &[Role::Worker]);
         let events = declare(&worker, &worker, &declaration()).unwrap();
-        assert_eq!(events[0].kind(), "identity.declared");
+        assert_eq!(events[0].meta().kind, "identity.declared");
         let known = evolve(worker.id, Some(worker), &events[0]).unwrap();
         assert_eq!(known.declaration.as_deref(), Some(&declaration()));
         let same = declare(&known, &known, &declaration());

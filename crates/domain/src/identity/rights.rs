@@ -3,7 +3,7 @@
 //! What is not here: whether a passkey had to sign it ([`super::signed`]).
 
 use super::{Actor, Identity, IdentityEvent, Lineage, Reach, Role};
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 
 /// Somebody who was not revoked.
 pub(super) fn standing(state: Option<&Identity>) -> Result<&Identity, Refusal> {
@@ -17,7 +17,7 @@ pub(super) fn administered<'a>(state: Option<&'a Identity>, actor: &Actor) -> Re
     let within = |identity: &&Identity| check_reach(&identity.reach, actor).is_ok();
     match state.filter(within) {
         None => Err(Refusal::Unknown { what: "identity" }),
-        Some(identity) if identity.revoked => Err(Refusal::not_now("changed", "revoked", "register a new identity")),
+        Some(identity) if identity.revoked => Err(Refusal::not_now("changed", Obstacle::IdentityRevoked)),
         Some(identity) => Ok(identity),
     }
 }

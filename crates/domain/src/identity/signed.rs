@@ -10,7 +10,7 @@
 use super::{Actor, Identity, IdentityEvent, Role};
 use crate::passkey::{Change, Proof, Purpose, Signing};
 use crate::prose::check_reason;
-use crate::refusal::{PasskeyFlaw, Refusal};
+use crate::refusal::{Obstacle, PasskeyFlaw, Refusal};
 use crate::time::Timestamp;
 
 /// Whether a change of somebody's doors takes a passkey of whoever makes it.
@@ -45,7 +45,7 @@ pub(super) fn end(identity: &Identity, reason: &str, actor: &Actor) -> Result<Id
     }
     check_reason(reason)?;
     if identity.doors.passkeys().is_empty() {
-        return Err(Refusal::not_now("ended", "without passkeys", "a link lets them in (`placet link --to NAME`)"));
+        return Err(Refusal::not_now("ended", Obstacle::WithoutPasskeys));
     }
     Ok(IdentityEvent::PasskeysEnded { reason: reason.to_owned() })
 }

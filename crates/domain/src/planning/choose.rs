@@ -1,6 +1,8 @@
 //! Step 4: which agent does it. Every agent is measured by every criterion, and the table is kept: who reads the plan sees
 //! why this one and why none of the others.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::criterion::{Measure, Row};
@@ -8,7 +10,7 @@ use super::encode::Task;
 use super::estimate::worst_case;
 use super::refusal::{PlanRefusal, recordable};
 use super::subtask::Subtask;
-use crate::budget::Amounts;
+use crate::budget::{Amounts, dollars};
 use crate::catalogue::{Bounds, Catalogue, Entry, EntryId};
 use crate::digest::Digest;
 
@@ -34,7 +36,33 @@ pub struct Selection {
 #[serde(deny_unknown_fields)]
 pub struct Ranked {
     pub agent: EntryId,
-    pub because: String,
+    pub fit: AgentFit,
+}
+
+/// Figures by which an agent is ranked. `Display` renders them in English.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentFit {
+    /// Number of capabilities beyond those that the task needs.
+    pub surplus: u64,
+    /// Cost in the worst case.
+    pub worst_usd_micros: u64,
+    /// Time in the worst case.
+    pub worst_wall_ms: u64,
+}
+
+impl AgentFit {
+    /// Time in the worst case, rounded up to minutes.
+    pub const fn worst_minutes(&self) -> u64 {
+        self.worst_wall_ms.div_ceil(60_000)
+    }
+}
+
+impl fmt::Display for AgentFit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cost, minutes) = (dollars(self.worst_usd_micros), self.worst_minutes());
+        write!(f, "{} capabilities beyond the need; {cost} and {minutes} minutes in the worst case", self.surplus)
+    }
 }
 
 /// Party that starts the agent of a run.
@@ -97,11 +125,8 @@ impl Candidate<'_> {
     }
 
     fn ranked(&self) -> Ranked {
-        let worst = &self.worst;
-        let because = format!(
-            "{} capabilities beyond the need; {} usd_micros and {} wall_ms in the worst case",
-            self.surplus, worst.usd_micros, worst.wall_ms
-        );
-        Ranked { agent: self.entry.id.clone(), because }
+        let Amounts { usd_micros: worst_usd_micros, wall_ms: worst_wall_ms, .. } = self.worst;
+        let surplus = u64::try_from(self.surplus).unwrap_or(u64::MAX);
+        Ranked { agent: self.entry.id.clone(), fit: AgentFit { surplus, worst_usd_micros, worst_wall_ms } }
     }
 }

@@ -27,7 +27,7 @@ mod subtask;
 mod template;
 mod verb;
 
-pub use choose::{Ranked, Selection, Starter, choose};
+pub use choose::{AgentFit, Ranked, Selection, Starter, choose};
 pub use configure::{CageChoice, configure};
 pub use criterion::{Criterion, Row};
 pub use decompose::decompose;

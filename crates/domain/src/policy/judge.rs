@@ -7,6 +7,7 @@ use cedar_policy::PolicyId;
 use super::bench::Heard;
 use super::law;
 use super::question::Question;
+use super::rationale::Rationale;
 use super::verdict::{Reason, Risk, Tier, Verdict};
 use super::{Frame, Policy, RuleEffect};
 use crate::proposal::Action;
@@ -105,14 +106,14 @@ impl Hearing {
     /// What is not permitted is refused, and the reader is told so when no listed rule explains it.
     fn default_reason(&self, listed: &[Reason]) -> Option<Reason> {
         let because = if self.heard.iter().all(|(_, heard)| heard.permits.is_empty()) {
-            "no rule permits this"
+            Rationale::NoRulePermits
         } else if self.permitted.is_none() && listed.iter().all(|reason| reason.demands < Tier::D) {
-            "no number of approvals satisfies every rule at once"
+            Rationale::NoTierPermits
         } else {
             return None;
         };
         // It weighs nothing, so that permitting more never lowers a risk.
-        Some(Reason { rule: "default".to_owned(), demands: Tier::D, weight: Risk::NONE, because: because.to_owned() })
+        Some(Reason { rule: "default".to_owned(), demands: Tier::D, weight: Risk::NONE, because })
     }
 }
 
@@ -130,11 +131,11 @@ fn reconsidered(policy: &Policy, at_none: &Heard, again: Heard, approvals: i64) 
 fn reason(policy: &Policy, id: &PolicyId, levels: Vec<Tier>) -> Option<Reason> {
     let rule = &policy.rule(id)?.summary;
     let demands = demanded_by(rule.effect, levels)?;
-    Some(Reason { rule: rule.id.clone(), demands, weight: rule.risk, because: rule.reason.clone() })
+    Some(Reason { rule: rule.id.clone(), demands, weight: rule.risk, because: rule.rationale.clone() })
 }
 
 fn failure(policy: &Policy, id: &PolicyId, why: &str) -> Option<Reason> {
     let rule = &policy.rule(id)?.summary;
-    let because = format!("this rule could not be evaluated, so the action is refused: {why}");
+    let because = Rationale::RuleFailed { error: why.to_owned() };
     Some(Reason { rule: rule.id.clone(), demands: Tier::D, weight: rule.risk, because })
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::rationale::Rationale;
 use super::verdict::{Reason, Risk, Tier};
 use crate::catalogue::{Bounds, CageCapability, Capability, NetworkUse};
 use crate::digest::Digest;
@@ -29,20 +30,11 @@ pub(super) fn demanded(action: &Action, posture: &Posture) -> Vec<Reason> {
     let kind = action.spec().kind;
     let spec = action.spec();
     let observes = posture.effect == Effect::Observe && (watch(kind) != Watch::Monitored || spec.reaches_others());
-    let refused =
-        observes.then(|| law("mode.observe", format!("this run only observes, and `{kind}` may change something")));
-    let supervised = (posture.mode == Mode::Supervised)
-        .then(|| asks("mode.supervised", "every action of this run asks a person".to_owned()));
-    let stops = posture.stops_before(kind).then(|| {
-        asks("mode.always_asks", format!("before `{kind}` a person is always asked, whatever the policy says"))
-    });
+    let refused = observes.then(|| law("mode.observe", Rationale::RunObserves { kind }));
+    let supervised = (posture.mode == Mode::Supervised).then(|| asks("mode.supervised", Rationale::RunSupervised));
+    let stops = posture.stops_before(kind).then(|| asks("mode.always_asks", Rationale::AlwaysAsks { kind }));
     let visits = !spec.network.is_empty() && posture.gates.before.contains(&ActionKind::NavigateNewDomain);
-    let visits = visits.then(|| {
-        asks(
-            "mode.new_domain",
-            "this run asks before it turns to others, and the cage of this action has a network".to_owned(),
-        )
-    });
+    let visits = visits.then(|| asks("mode.new_domain", Rationale::AsksBeforeNetwork));
     refused.into_iter().chain(supervised).chain(stops).chain(visits).collect()
 }
 
@@ -51,11 +43,9 @@ pub(super) fn beyond(action: &Action, bounds: &Bounds) -> Vec<Reason> {
     let kind = action.spec().kind;
     let capability = missing_capability(kind, bounds);
     let cage = CageCapability::needed_for(kind).filter(|needed| !bounds.cage.contains(needed));
-    let cage =
-        cage.map(|needed| law("entry.cage", format!("the cage of this agent's entry is not good for `{needed}`")));
+    let cage = cage.map(|needed| law("entry.cage", Rationale::CageUnsuitable { needed }));
     let closed = bounds.switches.closing(kind);
-    let closed =
-        closed.map(|switch| law("entry.switch", format!("`{switch}` is on for this agent, and this is `{kind}`")));
+    let closed = closed.map(|switch| law("entry.switch", Rationale::SwitchOn { switch: switch.to_string(), kind }));
     let cages = wider_cage(action, bounds);
     let all = [unnamed_tool(action, bounds), capability, cage, cages, closed, unreached(action, bounds)];
     all.into_iter().flatten().chain(unreached_openings(action, bounds)).collect()
@@ -63,7 +53,7 @@ pub(super) fn beyond(action: &Action, bounds: &Bounds) -> Vec<Reason> {
 
 fn unnamed_tool(action: &Action, bounds: &Bounds) -> Option<Reason> {
     let tool = &action.spec().tool;
-    (!bounds.tools.contains(tool)).then(|| law("entry.tool", format!("the tool `{tool}` is not in this agent's entry")))
+    (!bounds.tools.contains(tool)).then(|| law("entry.tool", Rationale::ToolNotInEntry { tool: tool.clone() }))
 }
 
 /// By name and by what it amounts to: a profile that was changed since is another cage.
@@ -73,15 +63,10 @@ fn wider_cage(action: &Action, bounds: &Bounds) -> Option<Reason> {
     if approved.is_some() && approved.copied() == spec.profile_digest {
         return None;
     }
-    let (tool, profile) = (&spec.tool, &spec.profile);
+    let (tool, profile) = (spec.tool.clone(), spec.profile.clone());
     let because = match approved {
-        Some(_) => {
-            format!("the kind of cage `{profile}`, which `{tool}` runs in, was changed since the plan was approved")
-        }
-        None => {
-            let listed = cages.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            format!("`{tool}` runs in a cage of kind `{profile}`; with the plan these were approved: {listed}")
-        }
+        Some(_) => Rationale::CageChanged { profile, tool },
+        None => Rationale::CageNotPlanned { tool, profile, planned: cages.keys().cloned().collect() },
     };
     Some(law("entry.profile", because))
 }
@@ -89,10 +74,7 @@ fn wider_cage(action: &Action, bounds: &Bounds) -> Option<Reason> {
 fn missing_capability(kind: ActionKind, bounds: &Bounds) -> Option<Reason> {
     let needed = Capability::one_needed_for(kind);
     let has = needed.is_empty() || needed.iter().any(|capability| bounds.capabilities.contains(capability));
-    let listed = || needed.iter().map(|capability| capability.as_str()).collect::<Vec<_>>().join(" or ");
-    (!has).then(|| {
-        law("entry.capability", format!("`{kind}` takes {}, which this agent's entry does not have", listed()))
-    })
+    (!has).then(|| law("entry.capability", Rationale::CapabilityMissing { kind, any_of: needed.to_vec() }))
 }
 
 /// Openings beside the target, which has a law of its own.
@@ -103,8 +85,9 @@ fn beside_target(action: &Action) -> impl Iterator<Item = &Opening> {
 
 fn unreached_openings(action: &Action, bounds: &Bounds) -> Vec<Reason> {
     let beyond = beside_target(action).filter(|opening| !bounds.network.reaches(opening.to()));
-    let because = |opening: &Opening| {
-        format!("`{opening}` is beyond the network that this run was planned with: {}", bounds.network)
+    let because = |opening: &Opening| Rationale::OpeningBeyondPlan {
+        opening: opening.to_string(),
+        network: bounds.network.to_string(),
     };
     beyond.map(|opening| law("entry.network", because(opening))).collect()
 }
@@ -112,59 +95,56 @@ fn unreached_openings(action: &Action, bounds: &Bounds) -> Vec<Reason> {
 fn uncovered_openings(action: &Action, scope: &Scope) -> Vec<Reason> {
     let permitted = NetworkUse::Allow(scope.rules().targets.clone());
     let uncovered = beside_target(action).filter(|opening| !permitted.reaches(opening.to()));
-    uncovered.map(|opening| law("scope.network", format!("`{opening}` is not in the scope of this run"))).collect()
+    let because = |opening: &Opening| Rationale::OpeningNotInScope { opening: opening.to_string() };
+    uncovered.map(|opening| law("scope.network", because(opening))).collect()
 }
 
 fn unreached(action: &Action, bounds: &Bounds) -> Option<Reason> {
     let (target, network) = (action.spec().target.as_ref()?, &bounds.network);
     (!network.permits(target)).then(|| {
-        law(
-            "entry.network",
-            format!("the target `{target}` is beyond the network that this run was planned with: {network}"),
-        )
+        let (target, network) = (target.to_string(), network.to_string());
+        law("entry.network", Rationale::TargetBeyondPlan { target, network })
     })
 }
 
 /// It adds nothing to the risk: that a person is asked says nothing about the action.
-fn asks(rule: &str, because: String) -> Reason {
+fn asks(rule: &str, because: Rationale) -> Reason {
     Reason { rule: rule.to_owned(), demands: Tier::B, weight: Risk::NONE, because }
 }
 
-fn law(rule: &str, because: String) -> Reason {
+fn law(rule: &str, because: Rationale) -> Reason {
     Reason { rule: rule.to_owned(), demands: Tier::D, weight: Risk::CERTAIN, because }
 }
 
 fn other_scope(action: &Action, scope: &Scope) -> Option<Reason> {
     let same = action.spec().scope == scope.version();
-    (!same).then(|| {
-        law("scope.version", "the action was sealed under another scope than the run's; propose it again".to_owned())
-    })
+    (!same).then(|| law("scope.version", Rationale::ScopeChanged))
 }
 
 fn foreign_tool(action: &Action, scope: &Scope) -> Option<Reason> {
     let tool = &action.spec().tool;
-    (!scope.permits_tool(tool)).then(|| law("scope.tool", format!("the tool `{tool}` is not in the scope of this run")))
+    (!scope.permits_tool(tool)).then(|| law("scope.tool", Rationale::ToolNotInScope { tool: tool.clone() }))
 }
 
 fn changed_tool(action: &Action, tools: &BTreeMap<ToolName, Digest>) -> Option<Reason> {
     let tool = &action.spec().tool;
     let same = tools.get(tool) == Some(&action.spec().tool_version);
-    (!same).then(|| law("scope.tool_version", format!("the tool `{tool}` was changed since; propose it again")))
+    (!same).then(|| law("scope.tool_version", Rationale::ToolChanged { tool: tool.clone() }))
 }
 
 fn uncovered_target(action: &Action, scope: &Scope) -> Option<Reason> {
     let target = action.spec().target.as_ref()?;
     let covered = scope.covering(target).is_some();
-    (!covered).then(|| law("scope.target", format!("the target `{target}` is not in the scope of this run")))
+    (!covered).then(|| law("scope.target", Rationale::TargetNotInScope { target: target.to_string() }))
 }
 
 fn forbidden_path(path: &str, scope: &Scope) -> Option<Reason> {
     let because = match ScopePath::new(path.as_bytes()).as_ref().map(|path| scope.judge_path(path)) {
         Ok(PathRuling::Allowed { .. }) => return None,
-        Ok(PathRuling::Denied { by }) => format!("the path `{path}` is denied by `{by}`"),
-        Ok(PathRuling::Outside) => format!("the path `{path}` is outside of what the scope allows"),
+        Ok(PathRuling::Denied { by }) => Rationale::PathDenied { path: path.to_owned(), by: by.to_string() },
+        Ok(PathRuling::Outside) => Rationale::PathOutside { path: path.to_owned() },
         // Sealing refuses these, but an action can be read back from bytes that somebody else made.
-        Err(bad) => bad.to_string(),
+        Err(bad) => Rationale::PathInvalid { error: bad.to_string() },
     };
     Some(law("scope.path", because))
 }

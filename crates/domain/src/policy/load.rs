@@ -9,8 +9,10 @@ use super::example;
 use super::judge::{self, LEVELS};
 use super::problem::{PolicyProblem, PolicyProblems};
 use super::question::{Question, VALIDATOR, kind_uid};
+use super::rationale::Rationale;
 use super::rule::{Draft, ExampleLine};
 use super::seat::Seat;
+use super::shipped::is_shipped;
 use super::silence::Silence;
 use super::source::Source;
 use super::verdict::Tier;
@@ -153,11 +155,17 @@ fn rule(draft: &Draft<'_>, tools: &Tools) -> Rule {
         line,
         effect: draft.policy.effect().into(),
         risk: draft.risk,
-        reason: draft.reason.clone(),
+        rationale: rationale(draft),
         demands: demanded(draft, tools),
     };
     let silence = Silence::of(&draft.policy);
     Rule { summary, kinds: kinds(&draft.policy), silence, seat: Seat::in_panel(&draft.policy, silence) }
+}
+
+/// A rule that ships counts as such only if nobody changed a letter of its statement.
+fn rationale(draft: &Draft<'_>) -> Rationale {
+    let text = draft.reason.clone();
+    if is_shipped(draft.source.slice(&draft.span)) { Rationale::ShippedRule { text } } else { Rationale::Rule { text } }
 }
 
 /// The kinds of act a rule can say something about. The schema has no groups of actions, so `in` is membership.

@@ -12,6 +12,7 @@ mod load;
 mod mention;
 mod problem;
 mod question;
+mod rationale;
 mod rule;
 mod seat;
 mod shipped;
@@ -26,6 +27,7 @@ use cedar_policy::{Effect, PolicyId};
 use bench::Bench;
 pub(crate) use law::asks_each_time;
 pub use problem::{PolicyProblem, PolicyProblems};
+pub use rationale::Rationale;
 use seat::Seat;
 pub use shipped::{DEFAULT_TOOLS, default_policy};
 use silence::Silence;
@@ -126,7 +128,7 @@ pub struct RuleSummary {
     pub effect: RuleEffect,
     /// What it adds to the risk when it speaks.
     pub risk: Risk,
-    pub reason: String,
+    pub rationale: Rationale,
     /// The tier it alone demands of its first example.
     pub demands: Tier,
 }

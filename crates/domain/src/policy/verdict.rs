@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::rationale::Rationale;
 use crate::digest::Digest;
 
 /// How many people must say yes.
@@ -130,8 +131,7 @@ pub struct Reason {
     pub demands: Tier,
     /// What it adds to the risk.
     pub weight: Risk,
-    /// Why, in the words of the team that wrote the rule.
-    pub because: String,
+    pub because: Rationale,
 }
 
 /// What a verdict means for the action.
@@ -204,7 +204,12 @@ mod tests {
     use super::*;
 
     fn reason(rule: &str, hundredths: u8) -> Reason {
-        Reason { rule: rule.to_owned(), demands: Tier::A, weight: Risk { hundredths }, because: String::new() }
+        Reason {
+            rule: rule.to_owned(),
+            demands: Tier::A,
+            weight: Risk { hundredths },
+            because: Rationale::NoRulePermits,
+        }
     }
 
     fn verdict(reasons: Vec<Reason>) -> Verdict {

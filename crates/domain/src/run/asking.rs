@@ -16,6 +16,7 @@ use crate::action::ActionEvent;
 use crate::approval::Asking;
 use crate::id::ActionId;
 use crate::policy::{Ruling, Verdict};
+use crate::reason::StatusReason;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -97,7 +98,7 @@ fn proposes(events: &[(ActionId, ActionEvent)]) -> bool {
 /// One thing to decide on in the place of many: the run stands still until a person has looked at it.
 fn too_often(lately: u64, terms: &Asking) -> RunEvent {
     let minutes = terms.asked_within_ms / 60_000;
-    let summary = format!("its agent has asked {lately} times in {minutes} minutes");
+    let reason = StatusReason::AskedTooOften { times: lately, minutes };
     let (kind, action, resource) = (GateKind::Questions, None, None);
-    RunEvent::GateReached { kind, summary, action, resource, finishes: None, passes_at: None }
+    RunEvent::GateReached { kind, reason, action, resource, finishes: None, passes_at: None }
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
-use crate::budget::{Amounts, Budget, Ceiling, Purpose};
-use crate::event_meta::EventMeta;
+use crate::budget::{Amounts, Budget, BudgetRefusal, Ceiling, Purpose};
+use crate::event_meta::{EventMeta, Metric};
 use crate::identity::Role;
 use crate::refusal::Refusal;
 
@@ -39,7 +39,15 @@ impl BudgetEvent {
         match self {
             Self::Set { .. } => EventMeta::new("run.budget_set"),
             Self::Held { .. } => EventMeta::new("run.held"),
-            Self::Settled { spent, .. } => EventMeta::new("run.settled").spent(*spent),
+            Self::Settled { purpose, spent } => {
+                let meta = EventMeta::new("run.settled").spent(*spent);
+                match purpose {
+                    // Calls count what they took; this is what no call counted.
+                    Purpose::Action(_) | Purpose::Call(_) => meta.metric(Metric::Spent(*spent)),
+                    // Counted where it was spent.
+                    Purpose::Run(_) | Purpose::Project(_) => meta,
+                }
+            }
         }
     }
 }
@@ -73,7 +81,7 @@ impl Allowance {
         }
         let committed = now.map(Budget::committed).unwrap_or_default();
         let enough = self.ceiling.permits(Amounts::NONE, committed);
-        enough.map_err(|short| Refusal::Budget { why: format!("more than this is spent or held already: {short}") })?;
+        enough.map_err(BudgetRefusal::BelowCommitted)?;
         Ok(self)
     }
 

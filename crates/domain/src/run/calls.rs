@@ -6,8 +6,9 @@ use super::budget;
 use super::call::{CallCount, ModelCall};
 use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
+use crate::audit_status::AuditStatus;
 use crate::budget::Purpose;
-use crate::event_meta::EventMeta;
+use crate::event_meta::{EventMeta, Metric};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +32,13 @@ impl CallEvent {
     pub(super) fn meta(&self) -> EventMeta {
         match self {
             Self::Made { call, .. } => {
-                EventMeta::new("run.model_called").spent(call.spent()).input(call.request).output(call.response)
+                let meta = EventMeta::new("run.model_called").spent(call.spent()).metric(Metric::Spent(call.spent()));
+                meta.input(call.request).output(call.response)
             }
             Self::Counted { count } => {
-                let (calls, outcome, reason) = (count.calls, count.outcome.as_str(), &count.reason);
+                let (calls, outcome, reason) = (count.calls, count.outcome, &count.reason);
                 EventMeta::new("run.calls_counted")
-                    .status(format!("{calls} calls {outcome}: {reason}"))
+                    .status(AuditStatus::CallsCounted { calls, outcome, reason: reason.clone() })
                     .output(count.digest)
             }
         }

@@ -11,12 +11,13 @@ use super::rule::has;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_plan;
 use super::{budget, calls, hosting, network, orders, snapshots};
-use crate::budget::Resource;
+use crate::budget::{BudgetRefusal, Resource};
 use crate::digest::Digest;
 use crate::id::IdentityId;
 use crate::identity::{Actor, Lineage, Role};
 use crate::planning::Preparation;
-use crate::refusal::Refusal;
+use crate::reason::{RunFailure, StatusReason};
+use crate::refusal::{Obstacle, Refusal};
 use crate::scope::{PathRuling, ScopePath};
 use crate::text::spelled_out;
 use crate::time::Timestamp;
@@ -87,12 +88,12 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Start => RunEvent::Started,
         RunCommand::Attach => attach(run)?,
         RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, now),
-        RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, now),
+        RunCommand::ReachGate { summary } => gate(run, GateKind::Step, StatusReason::said(summary), now),
         RunCommand::PassGate { seen, note, plan } => {
             return Ok(let_go(run, pass_gate(run, *seen, note, plan.as_deref(), single_operator)?));
         }
         RunCommand::RejectGate { seen, reason } => reject_gate(run, *seen, reason)?,
-        RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
+        RunCommand::Pause { reason } => RunEvent::Paused { reason: StatusReason::said(reason) },
         RunCommand::Resume => resume(run)?,
         RunCommand::RollBack { to, reason } => roll_back(run, *to, reason)?,
         RunCommand::RunDry { resource } => exhausted(*resource),
@@ -103,8 +104,8 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
             performs_nothing(run, "sent back to work")?;
             RunEvent::ResultsRejected { reason: reason.clone() }
         }
-        RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
-        RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
+        RunCommand::Fail { reason } => fail(run, reason, by)?,
+        RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: StatusReason::said(reason) },
         RunCommand::Lapse => return Ok(let_go(run, lapse(run, now)?)),
         RunCommand::Budget(command) => budget::decide(run, command)?.into(),
         RunCommand::Network(command) => network::decide(run, command, by, now)?.into(),
@@ -128,7 +129,7 @@ fn saw(run: &Run, seen: Digest) -> Result<Digest, Refusal> {
 
 fn attach(run: &Run) -> Result<RunEvent, Refusal> {
     if !run.hosting.is_external() && run.snapshots.kept.is_empty() {
-        return Err(Refusal::not_now("attached to", "not hosted yet", "its host must take it in first"));
+        return Err(Refusal::not_now("attached to", Obstacle::NotHosted));
     }
     Ok(RunEvent::Attached)
 }
@@ -140,13 +141,23 @@ fn finish_step(run: &Run, step: u32, summary: &str, now: Timestamp) -> Decision 
         return Err(Refusal::invalid(format!("step {next} of {steps} is the next one, not step {step}")));
     }
     let finished = RunEvent::StepFinished { step, summary: summary.to_owned() };
-    let looks = run.posture.stops_after(step, steps).then(|| gate(run, GateKind::Step, summary, now));
+    let looks =
+        run.posture.stops_after(step, steps).then(|| gate(run, GateKind::Step, StatusReason::said(summary), now));
     Ok(std::iter::once(finished).chain(looks).collect())
 }
 
-fn gate(run: &Run, kind: GateKind, summary: &str, now: Timestamp) -> RunEvent {
+/// Only the host of a run reports its faults.
+fn fail(run: &Run, failure: &RunFailure, by: Option<IdentityId>) -> Result<RunEvent, Refusal> {
+    let is_host = by.is_some() && run.host.worker == by;
+    match failure {
+        RunFailure::Host(_) if !is_host => Err(Refusal::OtherHost),
+        RunFailure::Said(_) | RunFailure::Host(_) => Ok(RunEvent::Failed { reason: failure.clone().into() }),
+    }
+}
+
+fn gate(run: &Run, kind: GateKind, reason: StatusReason, now: Timestamp) -> RunEvent {
     let passes_at = passes_at(run, kind, now);
-    RunEvent::GateReached { kind, summary: summary.to_owned(), action: None, resource: None, finishes: None, passes_at }
+    RunEvent::GateReached { kind, reason, action: None, resource: None, finishes: None, passes_at }
 }
 
 fn passes_at(run: &Run, kind: GateKind, now: Timestamp) -> Option<Timestamp> {
@@ -162,9 +173,9 @@ fn finish(run: &Run, summary: &str, now: Timestamp) -> RunEvent {
         return RunEvent::Finished { summary: summary.to_owned() };
     }
     let (kind, finishes) = (GateKind::Step, Some(summary.to_owned()));
-    let summary = format!("it wants to finish with {done} of {steps} steps done: {summary}");
+    let reason = StatusReason::FinishesEarly { done, steps, summary: summary.to_owned() };
     let passes_at = passes_at(run, kind, now);
-    RunEvent::GateReached { kind, summary, action: None, resource: None, finishes, passes_at }
+    RunEvent::GateReached { kind, reason, action: None, resource: None, finishes, passes_at }
 }
 
 /// Past a checkpoint; where the agent wanted to finish, and nobody gave it other work, its work ends there.
@@ -177,9 +188,9 @@ fn let_go(run: &Run, event: RunEvent) -> Vec<RunEvent> {
 }
 
 pub(super) fn cost_gate(resource: Resource) -> RunEvent {
-    let summary = format!("most of the budget for {resource} is used");
+    let reason = StatusReason::BudgetLow { resource };
     let (kind, resource) = (GateKind::Cost, Some(resource));
-    RunEvent::GateReached { kind, summary, action: None, resource, finishes: None, passes_at: None }
+    RunEvent::GateReached { kind, reason, action: None, resource, finishes: None, passes_at: None }
 }
 
 fn pass_gate(
@@ -199,8 +210,7 @@ fn pass_gate(
 /// What was before a checkpoint is saved before anything comes after it.
 pub(super) fn needs_snapshot(run: &Run) -> Result<(), Refusal> {
     if run.needs_a_snapshot() {
-        let hint = "its host is taking the snapshot; look again";
-        return Err(Refusal::not_now("let through its checkpoint", "not saved yet", hint));
+        return Err(Refusal::not_now("let through its checkpoint", Obstacle::NotSaved));
     }
     Ok(())
 }
@@ -236,12 +246,10 @@ fn stands_by_itself(run: &Run) -> Result<(), Refusal> {
 
 fn resume(run: &Run) -> Result<RunEvent, Refusal> {
     if run.snapshots.restoring.is_some() {
-        return Err(Refusal::not_now("resumed", "not restored yet", "its host is bringing the snapshot back"));
+        return Err(Refusal::not_now("resumed", Obstacle::NotRestored));
     }
     if let Some(resource) = run.lacks() {
-        return Err(Refusal::Budget {
-            why: format!("its budget for {resource} is used up; a reviewer can give it more"),
-        });
+        return Err(BudgetRefusal::UsedUp { resource }.into());
     }
     Ok(RunEvent::Resumed)
 }
@@ -258,7 +266,7 @@ pub(crate) fn question(run: &Run) -> Option<RunEvent> {
 }
 
 pub(super) fn exhausted(resource: Resource) -> RunEvent {
-    RunEvent::Exhausted { resource, reason: format!("the budget for {resource} is used up") }
+    RunEvent::Exhausted { resource }
 }
 
 fn approve_results(
@@ -270,11 +278,7 @@ fn approve_results(
     let seen = saw(run, seen)?;
     performs_nothing(run, "completed")?;
     if !run.hosting.is_external() && run.host.outputs.is_none() {
-        return Err(Refusal::not_now(
-            "completed",
-            "not collected yet",
-            "its host is collecting the outputs; look again",
-        ));
+        return Err(Refusal::not_now("completed", Obstacle::NotCollected));
     }
     let known: BTreeSet<u32> = run.host.outputs.iter().flatten().map(|output| output.id).collect();
     if let Some(missing) = chosen.and_then(|chosen| chosen.difference(&known).next()) {
@@ -324,11 +328,11 @@ fn lapse(run: &Run, now: Timestamp) -> Result<RunEvent, Refusal> {
     }
     if works && is_due(run.time_gate_due()) {
         let minutes = run.clock.worked_ms(now) / 60_000;
-        return Ok(gate(run, GateKind::Time, &format!("it has been at work for {minutes} minutes"), now));
+        return Ok(gate(run, GateKind::Time, StatusReason::WorkedFor { minutes }, now));
     }
     if run.status == Status::CheckpointReached && is_due(run.due()) {
         needs_snapshot(run)?;
         return Ok(RunEvent::GateLapsed);
     }
-    Err(Refusal::not_now("let lapse", run.status.as_str(), "nothing is due"))
+    Err(Refusal::not_now("let lapse", Obstacle::NothingDue))
 }

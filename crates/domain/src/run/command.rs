@@ -16,6 +16,7 @@ use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Preparation;
 use crate::project::Separation;
+use crate::reason::RunFailure;
 use crate::scope::Scope;
 
 /// What a run is made with.
@@ -102,7 +103,7 @@ pub enum RunCommand {
         reason: String,
     },
     Fail {
-        reason: String,
+        reason: RunFailure,
     },
     Cancel {
         reason: String,

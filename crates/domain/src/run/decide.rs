@@ -42,7 +42,7 @@ impl Run {
 }
 
 fn not_now(run: &Run, kind: Kind) -> Refusal {
-    Refusal::not_now(kind.participle(), run.status.as_str(), run.status.hint())
+    Refusal::not_now(kind.participle(), run.status)
 }
 
 /// Returns the conditions of a command: this is the state machine. `docs/states.md` is generated from it.

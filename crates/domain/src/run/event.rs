@@ -12,14 +12,16 @@ use super::network::NetworkEvent;
 use super::orders::OrderEvent;
 use super::rehearsal::RehearsalEvent;
 use super::snapshots::SnapshotEvent;
+use crate::audit_status::AuditStatus;
 use crate::budget::Resource;
 use crate::digest::Digest;
-use crate::event_meta::{DecisionOutcome, EventMeta};
+use crate::event_meta::{DecisionOutcome, EventMeta, Metric, Phase};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::notice::NoticeKind;
 use crate::planning::Product;
 use crate::project::Separation;
+use crate::reason::StatusReason;
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -64,7 +66,7 @@ pub enum RunEvent {
     },
     /// The reviewer who approved the plan was revoked before the run was started. The plan waits for approval again.
     PlanApprovalVoided {
-        reason: String,
+        reason: StatusReason,
     },
     PlanRejected {
         reason: String,
@@ -78,7 +80,7 @@ pub enum RunEvent {
     GateReached {
         #[serde(default = "asked_for")]
         kind: GateKind,
-        summary: String,
+        reason: StatusReason,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<ActionId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +111,7 @@ pub enum RunEvent {
     /// Nobody decided in time on the action that it waited for. It waits for a person still.
     GateUnanswered {
         action: ActionId,
-        summary: String,
+        reason: StatusReason,
     },
     /// Another action stands in the place of the one that it waits for.
     GateMoved {
@@ -123,12 +125,11 @@ pub enum RunEvent {
         undecided: u64,
     },
     Paused {
-        reason: String,
+        reason: StatusReason,
     },
     /// There is not enough left of something to go on.
     Exhausted {
         resource: Resource,
-        reason: String,
     },
     Resumed,
     RolledBack {
@@ -148,10 +149,10 @@ pub enum RunEvent {
         reason: String,
     },
     Failed {
-        reason: String,
+        reason: StatusReason,
     },
     Cancelled {
-        reason: String,
+        reason: StatusReason,
     },
     Budget(BudgetEvent),
     Network(NetworkEvent),
@@ -194,6 +195,20 @@ facets! {
     ClockEvent = Clock;
 }
 
+/// Phases of a run that its cancellation ends.
+const ENDED_BY_CANCEL: &[Phase] =
+    &[Phase::Plan, Phase::Spawn, Phase::Checkpoint, Phase::Pause, Phase::Rollback, Phase::Collection, Phase::Results];
+
+fn checkpoint_reached(kind: GateKind) -> EventMeta {
+    let meta = EventMeta::new("run.checkpoint_reached")
+        .opens(&[Phase::Checkpoint])
+        .metric(Metric::Checkpoint { kind, outcome: "reached" });
+    match kind {
+        GateKind::Questions => meta.metric(Metric::QuestionRefused("lately")),
+        GateKind::Time | GateKind::Step | GateKind::Action | GateKind::Cost => meta,
+    }
+}
+
 impl RunEvent {
     /// Metadata of the event: the one place where a new event of the lifecycle is declared, besides `evolve`.
     pub fn meta(&self) -> EventMeta {
@@ -201,51 +216,84 @@ impl RunEvent {
         match self {
             Self::Created { .. } => EventMeta::new("run.created"),
             Self::Prepared { product } => EventMeta::new(product.kind()),
-            Self::Submitted { .. } => EventMeta::new("run.submitted").notice(NoticeKind::Plan),
-            Self::PlanApproved { .. } => EventMeta::new("run.plan_approved").decided("plan approved").outcome(Approved),
+            Self::Submitted { .. } => EventMeta::new("run.submitted").opens(&[Phase::Plan]).notice(NoticeKind::Plan),
+            Self::PlanApproved { .. } => EventMeta::new("run.plan_approved")
+                .closes(&[Phase::Plan])
+                .decided(AuditStatus::PlanApproved)
+                .outcome(Approved),
             Self::PlanApprovalVoided { .. } => EventMeta::new("run.plan_approval_voided")
-                .decided("approval of the plan void: its reviewer was revoked")
+                .decided(AuditStatus::PlanApprovalVoid)
                 .notice(NoticeKind::Plan),
-            Self::PlanRejected { .. } => EventMeta::new("run.plan_rejected").decided("plan rejected").outcome(Rejected),
-            Self::Started => EventMeta::new("run.started"),
-            Self::Attached => EventMeta::new("run.attached"),
-            Self::StepFinished { .. } => EventMeta::new("run.step_finished"),
+            Self::PlanRejected { .. } => EventMeta::new("run.plan_rejected")
+                .closes(&[Phase::Plan])
+                .decided(AuditStatus::PlanRejected)
+                .outcome(Rejected),
+            Self::Started => EventMeta::new("run.started").opens(&[Phase::Spawn]),
+            Self::Attached => EventMeta::new("run.attached").closes(&[Phase::Spawn]),
+            Self::StepFinished { .. } => EventMeta::new("run.step_finished").moment("step"),
             // The notice of the action covers a checkpoint that waits for an action.
-            Self::GateReached { action: Some(_), .. } => EventMeta::new("run.checkpoint_reached"),
-            Self::GateReached { action: None, passes_at, .. } => {
-                EventMeta::new("run.checkpoint_reached").notice(NoticeKind::Checkpoint).until(*passes_at)
+            Self::GateReached { action: Some(_), kind, .. } => checkpoint_reached(*kind),
+            Self::GateReached { action: None, kind, passes_at, .. } => {
+                checkpoint_reached(*kind).notice(NoticeKind::Checkpoint).until(*passes_at)
             }
-            Self::GatePassed { .. } => {
-                EventMeta::new("run.checkpoint_passed").decided("checkpoint approved").outcome(Approved)
-            }
-            Self::GateLapsed => {
-                EventMeta::new("run.checkpoint_lapsed").decided("checkpoint passed unseen, as agreed").outcome(Lapsed)
-            }
+            Self::GatePassed { .. } => EventMeta::new("run.checkpoint_passed")
+                .closes(&[Phase::Checkpoint])
+                .decided(AuditStatus::CheckpointApproved)
+                .outcome(Approved),
+            Self::GateLapsed => EventMeta::new("run.checkpoint_lapsed")
+                .closes(&[Phase::Checkpoint])
+                .decided(AuditStatus::CheckpointLapsed)
+                .outcome(Lapsed),
             // The action was withdrawn, so nobody decided.
-            Self::GateSettled { unseen: true, .. } => EventMeta::new("run.checkpoint_settled"),
-            Self::GateSettled { executes, .. } => {
-                EventMeta::new("run.checkpoint_settled").outcome(if *executes { Approved } else { Rejected })
+            Self::GateSettled { unseen: true, .. } => {
+                EventMeta::new("run.checkpoint_settled").closes(&[Phase::Checkpoint])
             }
-            Self::GateUnanswered { .. } => EventMeta::new("run.checkpoint_unanswered").notice(NoticeKind::Checkpoint),
+            Self::GateSettled { executes, .. } => EventMeta::new("run.checkpoint_settled")
+                .closes(&[Phase::Checkpoint])
+                .outcome(if *executes { Approved } else { Rejected }),
+            // The run waits on, at a checkpoint of kind STEP.
+            Self::GateUnanswered { .. } => EventMeta::new("run.checkpoint_unanswered")
+                .notice(NoticeKind::Checkpoint)
+                .metric(Metric::Checkpoint { kind: GateKind::Action, outcome: "unanswered" })
+                .metric(Metric::Checkpoint { kind: GateKind::Step, outcome: "reached" }),
             Self::GateMoved { .. } => EventMeta::new("run.checkpoint_moved"),
-            Self::GateRejected { .. } => {
-                EventMeta::new("run.checkpoint_rejected").decided("checkpoint rejected").outcome(Rejected)
+            Self::GateRejected { .. } => EventMeta::new("run.checkpoint_rejected")
+                .closes(&[Phase::Checkpoint])
+                .decided(AuditStatus::CheckpointRejected)
+                .outcome(Rejected),
+            Self::Overasked { .. } => EventMeta::new("run.overasked").metric(Metric::QuestionRefused("undecided")),
+            Self::Paused { .. } => EventMeta::new("run.paused").opens(&[Phase::Pause]),
+            Self::Exhausted { .. } => {
+                EventMeta::new("run.exhausted").opens(&[Phase::Pause]).notice(NoticeKind::Exhausted)
             }
-            Self::Overasked { .. } => EventMeta::new("run.overasked"),
-            Self::Paused { .. } => EventMeta::new("run.paused"),
-            Self::Exhausted { .. } => EventMeta::new("run.exhausted").notice(NoticeKind::Exhausted),
             // A run that was paused at a checkpoint waits there again. Otherwise the notice is not sent, because nothing waits.
-            Self::Resumed => EventMeta::new("run.resumed").notice(NoticeKind::Checkpoint),
-            Self::RolledBack { .. } => EventMeta::new("run.rolled_back"),
-            Self::Finished { .. } => EventMeta::new("run.finished").notice(NoticeKind::Results),
+            Self::Resumed => EventMeta::new("run.resumed").closes(&[Phase::Pause]).notice(NoticeKind::Checkpoint),
+            Self::RolledBack { .. } => EventMeta::new("run.rolled_back")
+                .closes(&[Phase::Checkpoint, Phase::Pause, Phase::Results])
+                .opens(&[Phase::Rollback])
+                .metric(Metric::Rollback),
+            Self::Finished { .. } => {
+                EventMeta::new("run.finished").opens(&[Phase::Collection, Phase::Results]).notice(NoticeKind::Results)
+            }
             Self::ResultsApproved { .. } => {
-                EventMeta::new("run.completed").decided("results approved").outcome(Approved)
+                let meta = EventMeta::new("run.completed").decided(AuditStatus::ResultsApproved);
+                let meta = meta.closes(&[Phase::Collection, Phase::Results]).opens(&[Phase::Destruction]).ends();
+                meta.outcome(Approved).metric(Metric::RunEnd)
             }
-            Self::ResultsRejected { .. } => {
-                EventMeta::new("run.results_rejected").decided("results rejected").outcome(Rejected)
-            }
-            Self::Failed { .. } => EventMeta::new("run.failed").notice(NoticeKind::Failed),
-            Self::Cancelled { .. } => EventMeta::new("run.cancelled"),
+            Self::ResultsRejected { .. } => EventMeta::new("run.results_rejected")
+                .closes(&[Phase::Results])
+                .decided(AuditStatus::ResultsRejected)
+                .outcome(Rejected),
+            Self::Failed { .. } => EventMeta::new("run.failed")
+                .closes(&[Phase::Spawn, Phase::Checkpoint, Phase::Pause, Phase::Collection])
+                .ends()
+                .notice(NoticeKind::Failed)
+                .metric(Metric::RunEnd),
+            Self::Cancelled { .. } => EventMeta::new("run.cancelled")
+                .closes(ENDED_BY_CANCEL)
+                .opens(&[Phase::Destruction])
+                .ends()
+                .metric(Metric::RunEnd),
             Self::Budget(event) => event.meta(),
             Self::Network(event) => event.meta(),
             Self::Order(event) => event.meta(),

@@ -14,6 +14,7 @@ use super::state::{Authors, FormerPlan, Run, RunStatus};
 use super::{budget, orders};
 use crate::budget::Budget;
 use crate::id::RunId;
+use crate::reason::StatusReason;
 use crate::time::Timestamp;
 
 pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) -> Option<Run> {
@@ -31,7 +32,7 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) ->
         run.milestones.mark(run.status, at);
     }
     if let Some(because) = because(event) {
-        run.because = because.map(ToOwned::to_owned);
+        run.because = because;
     }
     Some(run)
 }
@@ -120,7 +121,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
             leave_gate(run, run.gates.and_rejected(), at);
         }
-        RunEvent::GateUnanswered { summary, .. } => lose_action(run, summary),
+        RunEvent::GateUnanswered { reason, .. } => lose_action(run, reason),
         RunEvent::GateMoved { action } => change_gate(run, |gate| gate.action = Some(*action)),
         RunEvent::Overasked { .. } => run.asking.overasked_at = Some(at),
         // Whoever paused it wants to be asked, however long that takes.
@@ -135,11 +136,11 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Finished { summary } => {
             run.host.forget_outputs();
             run.snapshots.asked = false;
-            stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
+            stand_still(run, Standstill { asks: Question::Results, since: at }, Some(StatusReason::said(summary)));
         }
         RunEvent::Failed { .. } | RunEvent::Cancelled { .. } => run.rehearsal.performing.clear(),
         RunEvent::ResultsApproved { exported, .. } => run.host.exported.clone_from(exported),
-        RunEvent::Exhausted { resource, .. } => run.dry = Some(*resource),
+        RunEvent::Exhausted { resource } => run.dry = Some(*resource),
         RunEvent::Resumed => run.dry = None,
         RunEvent::Created { .. }
         | RunEvent::PlanRejected { .. }
@@ -187,8 +188,8 @@ fn note_decision(run: &mut Run, event: &RunEvent) {
 }
 
 /// What it asks for now is a look, like any other.
-fn lose_action(run: &mut Run, summary: &str) {
-    change_gate(run, |gate| (gate.kind, gate.action, gate.summary) = (GateKind::Step, None, summary.to_owned()));
+fn lose_action(run: &mut Run, reason: &StatusReason) {
+    change_gate(run, |gate| (gate.kind, gate.action, gate.reason) = (GateKind::Step, None, reason.clone()));
     if let Some(stood) = &mut run.stood {
         stood.asks = Question::Checkpoint(GateKind::Step);
     }
@@ -206,19 +207,19 @@ fn change_budget(run: &mut Run, change: impl FnOnce(&mut Budget)) {
     }
 }
 
-fn stand_still(run: &mut Run, stood: Standstill, said: Option<&String>) {
+fn stand_still(run: &mut Run, stood: Standstill, said: Option<StatusReason>) {
     run.stood = Some(stood);
     run.standstills = run.standstills.saturating_add(1);
-    run.said = said.cloned();
+    run.said = said;
 }
 
 fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
-    let RunEvent::GateReached { kind, summary, action, resource, finishes, passes_at } = event else { return };
+    let RunEvent::GateReached { kind, reason, action, resource, finishes, passes_at } = event else { return };
     run.gates.reached = run.gates.reached.saturating_add(1);
     run.gate = Some(Gate {
         number: run.gates.reached,
         kind: *kind,
-        summary: summary.clone(),
+        reason: reason.clone(),
         action: *action,
         resource: *resource,
         finishes: finishes.clone(),
@@ -226,7 +227,7 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
         passes_at: *passes_at,
         snapshot: None,
     });
-    stand_still(run, Standstill { asks: Question::Checkpoint(*kind), since: at }, Some(summary));
+    stand_still(run, Standstill { asks: Question::Checkpoint(*kind), since: at }, Some(reason.clone()));
     if let Some(resource) = resource {
         change_budget(run, |budget| budget.ask(*resource));
     }
@@ -335,22 +336,22 @@ fn resumed(run: &Run) -> RunStatus {
     }
 }
 
-/// What an event says about why the run stands where it stands; `None` where it says nothing about that.
-fn because(event: &RunEvent) -> Option<Option<&str>> {
+/// Reason for the status after this event: `None` keeps the current reason, `Some(None)` removes it.
+fn because(event: &RunEvent) -> Option<Option<StatusReason>> {
     match event {
-        RunEvent::PlanRejected { reason }
-        | RunEvent::PlanApprovalVoided { reason }
+        RunEvent::PlanRejected { reason: text }
+        | RunEvent::GateRejected { reason: text }
+        | RunEvent::RolledBack { reason: text, .. }
+        | RunEvent::ResultsRejected { reason: text }
+        | RunEvent::Finished { summary: text } => Some(Some(StatusReason::said(text))),
+        RunEvent::PlanApprovalVoided { reason }
         | RunEvent::Paused { reason }
-        | RunEvent::Exhausted { reason, .. }
-        | RunEvent::GateRejected { reason }
-        | RunEvent::RolledBack { reason, .. }
-        | RunEvent::ResultsRejected { reason }
         | RunEvent::Failed { reason }
-        | RunEvent::Cancelled { reason } => Some(Some(reason)),
-        RunEvent::GateReached { summary, .. }
-        | RunEvent::GateUnanswered { summary, .. }
-        | RunEvent::Finished { summary } => Some(Some(summary)),
-        RunEvent::GatePassed { note, .. } => Some(Some(note.as_str()).filter(|note| !note.is_empty())),
+        | RunEvent::Cancelled { reason }
+        | RunEvent::GateReached { reason, .. }
+        | RunEvent::GateUnanswered { reason, .. } => Some(Some(reason.clone())),
+        RunEvent::Exhausted { resource } => Some(Some(StatusReason::BudgetUsedUp { resource: *resource })),
+        RunEvent::GatePassed { note, .. } => Some((!note.is_empty()).then(|| StatusReason::said(note))),
         RunEvent::Created { .. }
         | RunEvent::Submitted { .. }
         | RunEvent::PlanApproved { .. }

@@ -17,6 +17,7 @@ use crate::budget::{Amounts, NotHeld, Purpose};
 use crate::id::ActionId;
 use crate::policy::Ruling;
 use crate::proposal::ActionKind;
+use crate::reason::StatusReason;
 use crate::refusal::Refusal;
 
 /// They are part of a run's state, which is read with every action.
@@ -208,7 +209,9 @@ fn gate(
         // A reviewer made something of it that this run does not execute.
         ActionEvent::Rehearsed if is_awaited => Some(RunEvent::GateSettled { action: id, executes: false, unseen }),
         // Silence decides nothing: a person passes the checkpoint, since there is no action to decide on any more.
-        ActionEvent::DeadlineLapsed if is_awaited => Some(unanswered(id, kind)),
+        ActionEvent::DeadlineLapsed if is_awaited => {
+            Some(RunEvent::GateUnanswered { action: id, reason: StatusReason::Undecided { kind } })
+        }
         ActionEvent::Superseded { by, .. } if is_awaited => Some(RunEvent::GateMoved { action: *by }),
         ActionEvent::Proposed { .. }
         | ActionEvent::Rehearsed
@@ -270,19 +273,14 @@ fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<Re
 /// It counts as nothing, and the run goes on; but whoever asks and takes back again and again is looked at.
 fn taken_back(run: &Run, action: ActionId) -> RunEvent {
     if run.gates.is_enough() {
-        let summary = format!("{} actions in a row were taken back before anybody had decided", run.gates.unseen + 1);
-        return RunEvent::GateUnanswered { action, summary };
+        let reason = StatusReason::WithdrawnUndecided { actions: run.gates.unseen.saturating_add(1) };
+        return RunEvent::GateUnanswered { action, reason };
     }
     RunEvent::GateSettled { action, executes: false, unseen: true }
 }
 
-fn unanswered(action: ActionId, kind: Option<ActionKind>) -> RunEvent {
-    let kind = kind.map_or_else(String::new, |kind| format!(" of kind {kind}"));
-    RunEvent::GateUnanswered { action, summary: format!("nobody decided in time on an action{kind}") }
-}
-
 fn action_gate(action: ActionId, kind: ActionKind) -> RunEvent {
-    let summary = format!("an action of kind {kind} waits for a decision");
+    let reason = StatusReason::ActionWaits { kind };
     let kind = GateKind::Action;
-    RunEvent::GateReached { kind, summary, action: Some(action), resource: None, finishes: None, passes_at: None }
+    RunEvent::GateReached { kind, reason, action: Some(action), resource: None, finishes: None, passes_at: None }
 }

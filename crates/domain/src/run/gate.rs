@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Resource;
 use crate::id::ActionId;
 use crate::proposal::ActionKind;
+use crate::reason::StatusReason;
 use crate::time::Timestamp;
 
 /// Why a run stands still.
@@ -89,8 +90,7 @@ pub struct Gate {
     /// The how-many-th of its run, from 1.
     pub number: u32,
     pub kind: GateKind,
-    /// In the words of whoever brought the run here.
-    pub summary: String,
+    pub reason: StatusReason,
     /// The action that waits, at a gate of kind ACTION.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<ActionId>,

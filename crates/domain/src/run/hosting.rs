@@ -12,7 +12,7 @@ use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
 use crate::canonical;
 use crate::digest::Digest;
-use crate::event_meta::EventMeta;
+use crate::event_meta::{EventMeta, Phase};
 use crate::id::IdentityId;
 use crate::identity::Role;
 use crate::refusal::Refusal;
@@ -148,12 +148,12 @@ pub enum HostingEvent {
 
 impl HostingEvent {
     pub(super) fn meta(&self) -> EventMeta {
-        EventMeta::new(match self {
-            Self::Hosted { .. } => "run.hosted",
-            Self::Equipped => "run.equipped",
-            Self::Collected { .. } => "run.collected",
-            Self::Destroyed => "run.destroyed",
-        })
+        match self {
+            Self::Hosted { .. } => EventMeta::new("run.hosted"),
+            Self::Equipped => EventMeta::new("run.equipped"),
+            Self::Collected { .. } => EventMeta::new("run.collected").closes(&[Phase::Collection]),
+            Self::Destroyed => EventMeta::new("run.destroyed").closes(&[Phase::Destruction]),
+        }
     }
 }
 

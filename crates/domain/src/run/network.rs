@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
 use super::text::check_said;
+use crate::audit_status::AuditStatus;
 use crate::canonical;
 use crate::digest::Digest;
 use crate::event_meta::EventMeta;
@@ -16,7 +17,8 @@ use crate::id::{ActionId, IdentityId, RunId};
 use crate::identity::Role;
 use crate::notice::NoticeKind;
 use crate::proposal::Opening;
-use crate::refusal::Refusal;
+use crate::reason::StatusReason;
+use crate::refusal::{Obstacle, Refusal};
 use crate::scope::{Place, Target, TargetRule};
 use crate::time::Timestamp;
 
@@ -43,7 +45,7 @@ pub enum Answer {
     },
     /// Granted before, and taken back.
     Revoked {
-        reason: String,
+        reason: StatusReason,
     },
 }
 
@@ -163,7 +165,7 @@ pub enum NetworkEvent {
     },
     Revoked {
         number: u32,
-        reason: String,
+        reason: StatusReason,
     },
 }
 
@@ -171,9 +173,9 @@ impl NetworkEvent {
     pub(super) fn meta(&self) -> EventMeta {
         match self {
             Self::Wished { number, .. } => EventMeta::new("run.network_wished").notice(NoticeKind::Wish).wish(*number),
-            Self::Granted { .. } => EventMeta::new("run.network_granted").decided("host opened"),
-            Self::Rejected { .. } => EventMeta::new("run.network_rejected").decided("host not opened"),
-            Self::Revoked { .. } => EventMeta::new("run.network_revoked").decided("host closed again"),
+            Self::Granted { .. } => EventMeta::new("run.network_granted").decided(AuditStatus::HostOpened),
+            Self::Rejected { .. } => EventMeta::new("run.network_rejected").decided(AuditStatus::HostNotOpened),
+            Self::Revoked { .. } => EventMeta::new("run.network_revoked").decided(AuditStatus::HostClosed),
         }
     }
 }
@@ -263,11 +265,9 @@ fn waiting(run: &Run, number: u32) -> Result<&Wish, Refusal> {
     let wish = find(run, number)?;
     match wish.answer {
         Answer::Waiting => Ok(wish),
-        Answer::Granted { .. } | Answer::Rejected { .. } | Answer::Revoked { .. } => Err(Refusal::not_now(
-            "decided",
-            "decided already",
-            "its host is asked about again where it is still wanted",
-        )),
+        Answer::Granted { .. } | Answer::Rejected { .. } | Answer::Revoked { .. } => {
+            Err(Refusal::not_now("decided", Obstacle::WishDecided))
+        }
     }
 }
 
@@ -283,9 +283,9 @@ fn check_grant(seen: Digest, current: Digest, lasts_ms: u64) -> Result<(), Refus
 
 fn revoke(run: &Run, number: u32, reason: &str) -> Result<NetworkEvent, Refusal> {
     match find(run, number)?.answer {
-        Answer::Granted { .. } => Ok(NetworkEvent::Revoked { number, reason: reason.to_owned() }),
+        Answer::Granted { .. } => Ok(NetworkEvent::Revoked { number, reason: StatusReason::said(reason) }),
         Answer::Waiting | Answer::Rejected { .. } | Answer::Revoked { .. } => {
-            Err(Refusal::not_now("taken back", "not granted", "there is nothing to take back"))
+            Err(Refusal::not_now("taken back", Obstacle::WishNotGranted))
         }
     }
 }

@@ -13,13 +13,15 @@ use super::state::{Run, RunStatus};
 use super::text::check_said;
 use crate::action::{ActionEvent, ActionState};
 use crate::approval::{Extent, Width, class};
+use crate::audit_status::AuditStatus;
 use crate::digest::Digest;
 use crate::event_meta::{EventMeta, Metric};
 use crate::id::{ActionId, IdentityId};
 use crate::identity::Identity;
 use crate::policy::Verdict;
 use crate::proposal::{ActionSpec, ToolName};
-use crate::refusal::Refusal;
+use crate::reason::StatusReason;
+use crate::refusal::{Obstacle, Refusal};
 use crate::time::Timestamp;
 
 /// They are part of a run's state, which is read with every action.
@@ -50,7 +52,7 @@ pub struct Order {
     pub rollbacks: u32,
     /// Why it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revoked: Option<String>,
+    pub revoked: Option<StatusReason>,
 }
 
 /// Whether an order still says yes, and if not, why.
@@ -168,7 +170,7 @@ pub enum OrderEvent {
     },
     Revoked {
         number: u32,
-        reason: String,
+        reason: StatusReason,
     },
 }
 
@@ -181,12 +183,12 @@ impl OrderEvent {
     pub(super) fn meta(&self) -> EventMeta {
         match self {
             Self::Given { .. } => {
-                EventMeta::new("run.order_given").decided("order given").metric(Metric::Order("given"))
+                EventMeta::new("run.order_given").decided(AuditStatus::OrderGiven).metric(Metric::Order("given"))
             }
             // The approver is in the entry of the action.
             Self::Used { .. } => EventMeta::new("run.order_used").metric(Metric::Order("used")),
             Self::Revoked { .. } => {
-                EventMeta::new("run.order_revoked").decided("order taken back").metric(Metric::Order("revoked"))
+                EventMeta::new("run.order_revoked").decided(AuditStatus::OrderRevoked).metric(Metric::Order("revoked"))
             }
         }
     }
@@ -260,9 +262,9 @@ pub(super) fn decide(run: &Run, command: &OrderCommand) -> Result<OrderEvent, Re
 fn revoke(run: &Run, number: u32, reason: &str) -> Result<OrderEvent, Refusal> {
     let order = run.order(number).ok_or(Refusal::Unknown { what: "order" })?;
     if order.revoked.is_some() {
-        return Err(Refusal::not_now("taken back", "taken back already", "there is nothing to take back"));
+        return Err(Refusal::not_now("taken back", Obstacle::OrderRevokedAlready));
     }
-    Ok(OrderEvent::Revoked { number, reason: reason.to_owned() })
+    Ok(OrderEvent::Revoked { number, reason: StatusReason::said(reason) })
 }
 
 /// Consequences of an action's event for the orders of its run: one was used, or some end.
@@ -272,8 +274,8 @@ pub(super) fn follow(run: &Run, action: Option<&ActionState>, id: ActionId, even
     }
     let Some(rejected) = action.filter(|_| matches!(event, ActionEvent::Rejected { .. })) else { return Vec::new() };
     let same = run.orders.iter().filter(|order| order.tool == rejected.tool && order.revoked.is_none());
-    let reason = "an action with the same tool was rejected".to_owned();
-    same.map(|order| OrderEvent::Revoked { number: order.number, reason: reason.clone() }).collect()
+    let revoke = |order: &Order| OrderEvent::Revoked { number: order.number, reason: StatusReason::SameToolRejected };
+    same.map(revoke).collect()
 }
 
 pub(super) fn evolve(orders: &mut Vec<Order>, event: &OrderEvent, at: Timestamp) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::state::Run;
 use crate::event_meta::EventMeta;
 use crate::id::ActionId;
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 
 /// State of the facet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,5 @@ pub(super) fn performs_nothing(run: &Run, what: &'static str) -> Result<(), Refu
     if run.rehearsal.performing.is_empty() {
         return Ok(());
     }
-    let hint = "wait until that is done, or decide on it";
-    Err(Refusal::not_now(what, "still performing what it had rehearsed", hint))
+    Err(Refusal::not_now(what, Obstacle::Performing))
 }

@@ -9,11 +9,12 @@ use super::hosting::{Wanted, is_wanted};
 use super::retention;
 use super::rule::{Giver, Rule};
 use super::state::{Run, RunStatus};
-use super::text::{check_said, check_short};
+use super::text::check_short;
 use crate::budget::Amounts;
 use crate::digest::Digest;
-use crate::event_meta::EventMeta;
-use crate::refusal::Refusal;
+use crate::event_meta::{EventMeta, Phase};
+use crate::reason::HostFault;
+use crate::refusal::{Obstacle, Refusal};
 use crate::time::Timestamp;
 
 /// A saved state that a run can go back to.
@@ -50,7 +51,7 @@ pub struct Snapshots {
     pub asked: bool,
     /// Reason why the last snapshot that a person asked for failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unsaved: Option<String>,
+    pub unsaved: Option<HostFault>,
     /// Number of the snapshot that the host is restoring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restoring: Option<u32>,
@@ -61,7 +62,7 @@ pub enum SnapshotCommand {
     /// A person wants the current state saved, to be able to return to it.
     Ask { reason: String },
     /// The host could not take the snapshot that a person asked for.
-    Fail { reason: String },
+    Fail { fault: HostFault },
     /// The host took a snapshot and verified that it can be restored.
     Keep { number: u32, workspace: Digest, memory: Digest, files: u64, size_bytes: u64 },
     /// The host restored a snapshot.
@@ -83,7 +84,7 @@ pub enum SnapshotEvent {
     },
     /// The snapshot that a person asked for failed; the run goes on without it.
     Failed {
-        reason: String,
+        fault: HostFault,
     },
     /// Older snapshots were removed because there are enough newer ones. The ledger still records that they existed.
     Forgotten {
@@ -96,13 +97,13 @@ pub enum SnapshotEvent {
 
 impl SnapshotEvent {
     pub(super) fn meta(&self) -> EventMeta {
-        EventMeta::new(match self {
-            Self::Asked { .. } => "run.snapshot_asked",
-            Self::Kept { .. } => "run.snapshot_kept",
-            Self::Failed { .. } => "run.snapshot_failed",
-            Self::Forgotten { .. } => "run.snapshots_forgotten",
-            Self::Restored { .. } => "run.restored",
-        })
+        match self {
+            Self::Asked { .. } => EventMeta::new("run.snapshot_asked"),
+            Self::Kept { .. } => EventMeta::new("run.snapshot_kept").moment("snapshot"),
+            Self::Failed { .. } => EventMeta::new("run.snapshot_failed"),
+            Self::Forgotten { .. } => EventMeta::new("run.snapshots_forgotten"),
+            Self::Restored { .. } => EventMeta::new("run.restored").closes(&[Phase::Rollback]),
+        }
     }
 }
 
@@ -124,7 +125,7 @@ impl SnapshotCommand {
     pub(super) fn check_text(&self) -> Result<(), Refusal> {
         match self {
             Self::Ask { reason } => check_short(reason),
-            Self::Fail { reason } => check_said(reason),
+            Self::Fail { fault } => fault.check(),
             Self::Keep { .. } | Self::Restore { .. } => Ok(()),
         }
     }
@@ -133,7 +134,7 @@ impl SnapshotCommand {
 pub(super) fn decide(run: &Run, command: &SnapshotCommand, now: Timestamp) -> Result<Vec<SnapshotEvent>, Refusal> {
     match command {
         SnapshotCommand::Ask { reason } => ask(run, reason).map(|event| vec![event]),
-        SnapshotCommand::Fail { reason } => fail(run, reason).map(|event| vec![event]),
+        SnapshotCommand::Fail { fault } => fail(run, fault).map(|event| vec![event]),
         SnapshotCommand::Keep { number, workspace, memory, files, size_bytes } => {
             let (number, workspace, memory) = (*number, *workspace, *memory);
             is_wanted(run, Wanted::Snapshot { number })?;
@@ -152,17 +153,17 @@ fn ask(run: &Run, reason: &str) -> Result<SnapshotEvent, Refusal> {
         return Err(Refusal::invalid("no worker hosts this run, so nobody can save it: its agent comes by itself"));
     }
     if run.snapshots.asked || matches!(run.wanted(), Wanted::Snapshot { .. }) {
-        return Err(Refusal::not_now("saved", "about to be saved", "its host is taking a snapshot; look again"));
+        return Err(Refusal::not_now("saved", Obstacle::SavingAlready));
     }
     Ok(SnapshotEvent::Asked { reason: reason.to_owned() })
 }
 
 /// The run goes on without a snapshot that a person asked for, but not without one that a checkpoint needs.
-fn fail(run: &Run, reason: &str) -> Result<SnapshotEvent, Refusal> {
+fn fail(run: &Run, fault: &HostFault) -> Result<SnapshotEvent, Refusal> {
     if run.status == RunStatus::CheckpointReached && run.needs_a_snapshot() {
         return Err(Refusal::invalid("this checkpoint needs the snapshot; the run cannot go on without it"));
     }
-    Ok(SnapshotEvent::Failed { reason: reason.to_owned() })
+    Ok(SnapshotEvent::Failed { fault: fault.clone() })
 }
 
 fn restore(run: &Run, number: u32, workspace: Digest, memory: Digest) -> Result<SnapshotEvent, Refusal> {
@@ -202,7 +203,7 @@ impl Snapshots {
                     spent: around.spent,
                 });
             }
-            SnapshotEvent::Failed { reason } => (self.asked, self.unsaved) = (false, Some(reason.clone())),
+            SnapshotEvent::Failed { fault } => (self.asked, self.unsaved) = (false, Some(fault.clone())),
             SnapshotEvent::Forgotten { numbers } => self.kept.retain(|kept| !numbers.contains(&kept.number)),
             SnapshotEvent::Restored { .. } => self.restoring = None,
         }

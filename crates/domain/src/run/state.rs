@@ -22,6 +22,7 @@ use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Products;
 use crate::project::Separation;
+use crate::reason::StatusReason;
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -155,10 +156,10 @@ pub struct Run {
     /// The last of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<Standstill>,
-    /// What was said at the last of them.
-    pub said: Option<String>,
-    /// The last word of why it stands where it stands.
-    pub because: Option<String>,
+    /// Reason for the latest standstill.
+    pub said: Option<StatusReason>,
+    /// Reason for the current status.
+    pub because: Option<StatusReason>,
     /// How many steps of the plan are done.
     #[serde(default)]
     pub steps_done: u32,

@@ -1,6 +1,7 @@
 //! The words of people and agents in commands: present where they are needed, and never too long to be read.
 
 use super::command::{Founding, RunCommand};
+use crate::reason::RunFailure;
 use crate::refusal::Refusal;
 
 const MOST_PLAN_STEPS: usize = 200;
@@ -14,7 +15,8 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::RejectResults { reason, .. }
         | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
-        | RunCommand::Fail { reason } => check_said(reason),
+        | RunCommand::Fail { reason: RunFailure::Said(reason) } => check_said(reason),
+        RunCommand::Fail { reason: RunFailure::Host(fault) } => fault.check(),
         RunCommand::Pause { reason } | RunCommand::Cancel { reason } => check_short(reason),
         RunCommand::ReachGate { summary } | RunCommand::Finish { summary } | RunCommand::FinishStep { summary, .. } => {
             check_short(summary)

@@ -32,8 +32,7 @@ pub fn decide(
         (None, Kind::Open) => {}
         (None, _) => return Err(Refusal::Unknown { what: "worktree" }),
         (Some(worktree), kind) if !lawful(worktree.status, kind) => {
-            let (status, hint) = (worktree.status.as_str(), worktree.status.hint());
-            return Err(Refusal::not_now(kind.participle(), status, hint));
+            return Err(Refusal::not_now(kind.participle(), worktree.status));
         }
         (Some(_), _) => {}
     }
@@ -236,7 +235,7 @@ fn note(state: Option<&Worktree>, work: &Work) -> Result<WorktreeEvent, Refusal>
         && needs_open
         && worktree.status != Status::Open
     {
-        return Err(Refusal::not_now("worked in", worktree.status.as_str(), worktree.status.hint()));
+        return Err(Refusal::not_now("worked in", worktree.status));
     }
     Ok(WorktreeEvent::Noted { work: work.clone() })
 }

@@ -11,6 +11,7 @@ use crate::event_meta::EventMeta;
 use crate::id::{IdentityId, ProjectId, WorktreeId};
 use crate::identity::Lineage;
 use crate::notice::NoticeKind;
+use crate::reason::StatusReason;
 use crate::scope::Glob;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ pub enum WorktreeEvent {
     /// The reviewer who granted the exemption was revoked. It waits for a decision again.
     ExemptionVoided {
         number: usize,
-        reason: String,
+        reason: StatusReason,
     },
     ExemptionRefused {
         number: usize,

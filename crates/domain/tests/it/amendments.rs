@@ -6,6 +6,7 @@ use placet_domain::digest::Digest;
 use placet_domain::permit::Permit;
 use placet_domain::policy::Tier;
 use placet_domain::proposal::{Action, Tools};
+use placet_domain::reason::StatusReason;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::RunCommand;
@@ -37,7 +38,7 @@ fn b4_an_amendment_closes_what_was_proposed_and_its_authors_yes_counts_where_it_
     assert_eq!(kinds(&records), ["action.superseded", "action.proposed", "action.judged", "action.approved"]);
     let (replaced, new) = (&world.actions[&old.id], world.action());
     assert_eq!((replaced.status, replaced.superseded_by), (Status::Superseded, Some(new.id)));
-    assert_eq!(replaced.because.as_deref(), Some("safer like this"), "its agent reads why");
+    assert_eq!(replaced.because, Some(StatusReason::said("safer like this")), "its agent reads why");
     assert_eq!(replaced.digest, old.digest);
     assert_eq!((new.status, new.proposer), (Status::Approved, old.proposer));
     let amendment = new.amendment.as_ref().unwrap();

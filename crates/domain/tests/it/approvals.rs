@@ -4,6 +4,7 @@ use placet_domain::action::{ActionCommand, ActionStatus as Status, Resolution};
 use placet_domain::approval::review_digest;
 use placet_domain::digest::Digest;
 use placet_domain::policy::Tier;
+use placet_domain::reason::StatusReason;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunStatus};
 
@@ -214,7 +215,7 @@ fn b4_a_rejection_needs_a_reason_and_ends_it() {
         assert_eq!(world.reviewer().rejects(reason).unwrap_err().code(), "invalid");
     }
     world.reviewer().rejects("touches production").unwrap();
-    assert_eq!(world.action().because.as_deref(), Some("touches production"));
+    assert_eq!(world.action().because, Some(StatusReason::said("touches production")));
     assert_eq!(world.second_reviewer().approves().unwrap_err().code(), "not_now");
 }
 

@@ -3,6 +3,7 @@
 use placet_domain::action::ActionStatus;
 use placet_domain::approval::Asking;
 use placet_domain::command::Command;
+use placet_domain::reason::StatusReason;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{GateKind, RunCommand, RunEvent, RunStatus};
@@ -77,7 +78,7 @@ fn b4_whoever_takes_back_and_asks_again_is_stopped_by_how_often_they_ask() {
     world.agent().proposes("build it").unwrap();
     let gate = world.run().gate.clone().expect("one thing to decide on");
     assert_eq!((gate.kind, gate.action, gate.passes_at), (GateKind::Questions, None, None));
-    assert_eq!(gate.summary, "its agent has asked 5 times in 10 minutes");
+    assert_eq!(gate.reason, StatusReason::AskedTooOften { times: 5, minutes: 10 });
     assert_eq!((world.run_status(), world.actions.len()), (RunStatus::CheckpointReached, asked));
     assert_eq!(world.agent().proposes("build it").unwrap_err().code(), "run_not_active");
 }
@@ -87,7 +88,7 @@ fn b4_whoever_asked_too_much_does_not_end_what_people_are_to_look_at() {
     let mut world = bounded();
     world.terms.asking.most_undecided = 0;
     (0..6).for_each(|number| drop(world.agent().proposes(&format!("build {number}")).unwrap()));
-    let fail = RunCommand::Fail { reason: "never mind".to_owned() };
+    let fail = RunCommand::Fail { reason: "never mind".to_owned().into() };
     assert!(world.agent().run(fail).is_err());
     assert_eq!(world.run_status(), RunStatus::CheckpointReached);
 }

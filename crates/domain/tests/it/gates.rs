@@ -1,6 +1,7 @@
 //! Checkpoints: where a run stands still, what silence may do, and what it never may.
 
 use placet_domain::action::ActionStatus;
+use placet_domain::reason::StatusReason;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{BudgetCommand, GateKind, RunCommand, RunStatus};
 
@@ -96,7 +97,7 @@ fn c9_who_asks_and_takes_back_again_and_again_is_looked_at() {
         world.agent().withdraws().unwrap();
         let gate = world.run().gate.clone().expect("it stands still");
         assert_eq!((gate.kind, gate.action), (GateKind::Step, None));
-        assert!(gate.summary.starts_with("21 actions in a row were taken back"), "{}", gate.summary);
+        assert_eq!(gate.reason, StatusReason::WithdrawnUndecided { actions: 21 });
         assert!(world.agent().proposes("build and mail it").is_err());
         let pass = pass_gate(world.run());
         world.reviewer().run(pass).unwrap();
@@ -198,7 +199,7 @@ fn c10_a_reviewer_can_change_what_is_left_of_the_plan_and_nothing_that_is_done()
     let (seen, note) = (world.run().review(), "shorter".to_owned());
     world.reviewer().run(RunCommand::PassGate { seen, note, plan: Some(vec!["stop here".to_owned()]) }).unwrap();
     assert_eq!(world.run().plan, ["look", "stop here"]);
-    assert_eq!(world.run().because.as_deref(), Some("shorter"), "the agent reads it");
+    assert_eq!(world.run().because, Some(StatusReason::said("shorter")), "the agent reads it");
 }
 
 #[test]
@@ -299,10 +300,11 @@ fn c9_who_finishes_before_the_looks_that_were_agreed_is_looked_at_now() {
     world.agent().run(finish()).unwrap();
     let gate = world.run().gate.clone().expect("a checkpoint, and no results");
     assert_eq!((gate.kind, world.run_status()), (GateKind::Step, RunStatus::CheckpointReached));
-    assert_eq!(gate.summary, "it wants to finish with 0 of 2 steps done: all is done");
+    assert_eq!(gate.reason, StatusReason::FinishesEarly { done: 0, steps: 2, summary: "all is done".to_owned() });
     let pass = pass_gate(world.run());
     world.reviewer().run(pass).unwrap();
-    assert_eq!((world.run_status(), world.run().said.as_deref()), (RunStatus::PendingExport, Some("all is done")));
+    assert_eq!(world.run_status(), RunStatus::PendingExport);
+    assert_eq!(world.run().said, Some(StatusReason::said("all is done")));
 }
 
 #[test]

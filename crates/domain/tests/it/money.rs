@@ -6,6 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::evidence::Exit;
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::project::ProjectCommand;
+use placet_domain::reason::StatusReason;
 use placet_domain::run::{Allowance, BudgetCommand, CallCommand, GateKind, Hosting, RunCommand, RunStatus};
 use proptest::prelude::*;
 
@@ -370,7 +371,7 @@ fn c12_a_run_that_is_over_pays_for_nobody_any_more_and_what_it_had_made_is_over_
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
     let child_run = &world.runs[&run_id(2)];
     assert_eq!(child_run.status, RunStatus::Cancelled);
-    assert_eq!(child_run.because.as_deref(), Some("the run that it belongs to is over"));
+    assert_eq!(child_run.because, Some(StatusReason::ParentOver));
     assert_eq!(left(&world), Some(195), "all but what the child may have spent is free again");
     assert_eq!(world.run().budget.as_ref().unwrap().held(), worth(5), "nobody knows yet whether it did");
     world.run = run_id(2);
@@ -652,7 +653,7 @@ fn c12_pages_are_paid_for_by_what_a_tool_may_visit_whatever_kind_it_is() {
     world.agent().proposes("read by visit").unwrap();
     world.worker().leases().unwrap();
     assert_eq!((world.status(), world.run_status()), (ActionStatus::Approved, RunStatus::Paused));
-    assert_eq!(world.run().because.as_deref(), Some("the budget for pages is used up"));
+    assert_eq!(world.run().because, Some(StatusReason::BudgetUsedUp { resource: Resource::Pages }));
 }
 
 #[test]

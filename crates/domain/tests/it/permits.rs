@@ -6,6 +6,7 @@ use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
 use placet_domain::permit::{Permit, PermitSigner, Signed};
 use placet_domain::proposal::Action;
+use placet_domain::reason::StatusReason;
 use placet_domain::refusal::{PermitFlaw, Refusal};
 use placet_domain::run::RunCommand;
 use serde_json::json;
@@ -233,7 +234,8 @@ fn b6_a_worker_that_does_not_start_it_says_why_and_its_permit_is_worth_nothing_f
     world.worker().completes(why()).unwrap();
     assert_eq!(world.ledger.last().unwrap().kind(), "job.completed");
     assert_eq!(world.status(), Status::Failed);
-    assert_eq!(world.action().because.as_deref(), Some("not started: another cage"));
+    let exit = Exit::NotStarted { why: "another cage".to_owned() };
+    assert_eq!(world.action().because, Some(StatusReason::Exited { exit }));
     assert_eq!(world.worker().act(ActionCommand::Redeem { permit }), Err(PermitFlaw::Replayed.into()));
 }
 

@@ -142,7 +142,7 @@ fn way_to_run(status: RunStatus) -> Vec<Step> {
             let seen = world.run().review();
             world.reviewer().run(RunCommand::ApproveResults { seen, chosen: None })
         }]),
-        RunStatus::Failed => and_then(&[|world| world.agent().run(RunCommand::Fail { reason: reason() })]),
+        RunStatus::Failed => and_then(&[|world| world.agent().run(RunCommand::Fail { reason: reason().into() })]),
         RunStatus::Cancelled => and_then(&[|world| world.operator().run(RunCommand::Cancel { reason: reason() })]),
         RunStatus::RolledBack => {
             and_then(&[|world| world.operator().run(RunCommand::RollBack { to: 0, reason: reason() })])

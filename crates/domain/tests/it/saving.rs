@@ -1,5 +1,6 @@
 //! Snapshots on demand, and what becomes of many: a run can be saved whenever it is there, and is never stuck for their number.
 
+use placet_domain::reason::{HostFault, RunFailure};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunStatus, SnapshotCommand, Wanted};
 
@@ -128,9 +129,22 @@ fn c11_who_chose_the_wrong_snapshot_chooses_again() {
     assert_eq!((world.run().wanted(), world.run().rollbacks), (Wanted::Restored { number: first }, 3));
 }
 
+fn no_room() -> HostFault {
+    HostFault::SnapshotFailed { error: "no room".to_owned() }
+}
+
+#[test]
+fn c11_only_the_host_reports_faults_of_the_host() {
+    let mut world = World::new().governed().executing();
+    let failed = || RunCommand::Fail { reason: RunFailure::Host(no_room()) };
+    assert_eq!(world.agent().run(failed()).unwrap_err().code(), "other_host");
+    world.worker().run(failed()).expect("its host says so");
+    assert_eq!(world.run().because, Some(no_room().into()));
+}
+
 #[test]
 fn c11_a_snapshot_that_somebody_asked_for_and_that_cannot_be_taken_is_no_end_of_the_run() {
-    let failed = || RunCommand::Snapshot(SnapshotCommand::Fail { reason: "no room".to_owned() });
+    let failed = || RunCommand::Snapshot(SnapshotCommand::Fail { fault: no_room() });
     for status in [RunStatus::Executing, RunStatus::CheckpointReached, RunStatus::Paused] {
         let mut world = World::new().governed().with_run(status);
         let before = world.run().wanted();
@@ -146,9 +160,9 @@ fn c11_a_snapshot_that_somebody_asked_for_and_that_cannot_be_taken_is_no_end_of_
 #[test]
 fn c11_without_the_snapshot_of_a_checkpoint_nothing_goes_on() {
     let mut world = World::new().governed().just_arrived_at(RunStatus::CheckpointReached);
-    let failed = RunCommand::Snapshot(SnapshotCommand::Fail { reason: "no room".to_owned() });
+    let failed = RunCommand::Snapshot(SnapshotCommand::Fail { fault: no_room() });
     assert_eq!(world.worker().run(failed).unwrap_err().code(), "not_now");
-    world.worker().run(RunCommand::Fail { reason: "no room".to_owned() }).expect("its host says so");
+    world.worker().run(RunCommand::Fail { reason: RunFailure::Host(no_room()) }).expect("its host says so");
 }
 
 #[test]

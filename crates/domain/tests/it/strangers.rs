@@ -8,6 +8,7 @@ use placet_domain::command::{About, Command};
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{IdentityCommand, IdentityEvent, Lineage, Reach, Role};
 use placet_domain::passkey::{Passkey, What, Wrong};
+use placet_domain::reason::StatusReason;
 use placet_domain::record::{Event, Record};
 use serde_json::json;
 
@@ -85,7 +86,7 @@ fn b4_a_stranger_takes_nothing_of_or_by_whoever_was_revoked() {
     for event in
         [link(&world), token(), IdentityEvent::Revoked, registered(Role::Admin, Reach::Everywhere, Lineage::default())]
     {
-        let of = if event.kind() == "identity.registered" { Who::Child } else { Who::SecondReviewer };
+        let of = if event.meta().kind == "identity.registered" { Who::Child } else { Who::SecondReviewer };
         assert_eq!(wrong(also(&world, admin, of, event.clone())), [Wrong::Nobody], "{event:?}");
     }
 }
@@ -142,7 +143,7 @@ fn c16_a_stranger_knows_who_may_change_whose_doors() {
         for (by, may) in everybody.iter().zip(may) {
             let expected = if may { vec![] } else { vec![Wrong::MayNot] };
             let told = also(&world, by.id(), Who::Reviewer, event.clone());
-            assert_eq!(wrong(told), expected, "{} by {by:?}", event.kind());
+            assert_eq!(wrong(told), expected, "{} by {by:?}", event.meta().kind);
         }
     }
     let told = found(also(&world, Who::SecondReviewer.id(), Who::Reviewer, link(&world)));
@@ -263,7 +264,7 @@ fn b4_a_stranger_sees_that_something_was_executed_which_was_over() {
     let ends = [
         ActionEvent::Rejected { reviewer, review, reason: reason() },
         ActionEvent::Superseded { reviewer, review, by: world.action, reason: reason() },
-        ActionEvent::Withdrawn { reason: reason() },
+        ActionEvent::Withdrawn { reason: StatusReason::said(reason()) },
         ActionEvent::DeadlineLapsed,
     ];
     for end in ends {

@@ -10,6 +10,7 @@ use placet_domain::decide::Loaded;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
+use placet_domain::reason::HostFault;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{
@@ -95,7 +96,9 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Host => RunCommand::Hosting(HostingCommand::Host),
         RunCommandKind::FinishStep => RunCommand::FinishStep { step: world.run().steps_done + 1, summary },
         RunCommandKind::AskSnapshot => RunCommand::Snapshot(SnapshotCommand::Ask { reason }),
-        RunCommandKind::FailSnapshot => RunCommand::Snapshot(SnapshotCommand::Fail { reason }),
+        RunCommandKind::FailSnapshot => {
+            RunCommand::Snapshot(SnapshotCommand::Fail { fault: HostFault::SnapshotFailed { error: reason } })
+        }
         RunCommandKind::KeepSnapshot => RunCommand::Snapshot(SnapshotCommand::Keep {
             number: wanted_number(world.run()),
             workspace: Digest::of(b"files"),
@@ -149,7 +152,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Finish => RunCommand::Finish { summary },
         RunCommandKind::ApproveResults => RunCommand::ApproveResults { seen: world.run().review(), chosen: None },
         RunCommandKind::RejectResults => RunCommand::RejectResults { seen: world.run().review(), reason },
-        RunCommandKind::Fail => RunCommand::Fail { reason },
+        RunCommandKind::Fail => RunCommand::Fail { reason: reason.into() },
         RunCommandKind::Cancel => RunCommand::Cancel { reason },
     }
 }

@@ -3,7 +3,9 @@
 use placet_domain::action::{ActionStatus, Resolution};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::policy::{Rationale, Reason, Verdict};
 use placet_domain::proposal::{ActionSpec, Proposal};
+use placet_domain::reason::StatusReason;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -21,6 +23,10 @@ pub struct ActionView {
     pub meaning: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// The same reason as a code with parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub reason: Option<StatusReason>,
     pub tool: String,
     /// What would be done, in a line: the tool and the beginning of what it is given, from the sealed bytes and as they are. Told by the queue, by
     /// cards and to those who decide; mark what deceives before you show it.
@@ -73,6 +79,27 @@ pub struct ReasonView {
     pub demands: String,
     pub weight: f64,
     pub because: String,
+    /// The same reason as a code with parameters.
+    #[schema(value_type = Object)]
+    pub reason: Rationale,
+}
+
+impl From<&Verdict> for VerdictView {
+    fn from(verdict: &Verdict) -> Self {
+        let reason = |reason: &Reason| ReasonView {
+            rule: reason.rule.clone(),
+            demands: reason.demands.to_string(),
+            weight: f64::from(reason.weight.hundredths()) / 100.0,
+            because: reason.because.to_string(),
+            reason: reason.because.clone(),
+        };
+        Self {
+            tier: verdict.tier().to_string(),
+            risk: f64::from(verdict.risk().hundredths()) / 100.0,
+            policy: verdict.policy(),
+            reasons: verdict.reasons().iter().map(reason).collect(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -1,5 +1,6 @@
 //! The ledger as seen from outside: entries, heads, proofs, and the audit trail of a run.
 
+use placet_domain::audit_status::AuditStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -67,6 +68,10 @@ pub struct AuditRow {
     pub output_digest: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_status: Option<String>,
+    /// The same status as a code with parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub status: Option<AuditStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approver: Option<String>,
     /// Language-model tokens this event used.

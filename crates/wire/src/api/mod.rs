@@ -63,9 +63,9 @@ pub use retention::{
     ExpiryView, PreservationList, PreservationRequest, PreservationView, REMOVED, RemovableView, RetentionView,
 };
 pub use run::{
-    BudgetRequest, BudgetView, CheckpointView, ExportRequest, GrantRequest, Modification, NewRun, OutputView,
-    PieceView, PlanSubmission, Reason, RollbackRequest, RunList, RunView, SnapshotView, StepReport, Summary, WishList,
-    WishView,
+    BudgetRequest, BudgetView, CheckpointView, ExportRequest, FailureRequest, FaultRequest, GrantRequest, Modification,
+    NewRun, OutputView, PieceView, PlanSubmission, Reason, RollbackRequest, RunList, RunView, SnapshotView, StepReport,
+    Summary, WishList, WishView,
 };
 pub use worktree::{
     Closing, DutyTable, ExemptionRequest, ExemptionView, Merging, NewWorktree, Notice, NoticeList, WorkReport,

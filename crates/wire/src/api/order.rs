@@ -4,6 +4,7 @@ use placet_domain::action::ActionStatus;
 use placet_domain::approval::Width;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::reason::StatusReason;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -68,6 +69,10 @@ pub struct OrderView {
     /// Why it was taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// The same reason as a code with parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub reason: Option<StatusReason>,
 }
 
 /// What an order on an action could be, and what it would have been used for so far.

@@ -2,6 +2,7 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::id::ProjectId;
+use placet_domain::policy::Rationale;
 use placet_domain::project::Separation;
 use placet_domain::scope::ScopeDraft;
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,9 @@ pub struct RuleView {
     pub demands: String,
     pub weight: String,
     pub because: String,
+    /// The same reason as a code with parameters: `rule`, or `shipped_rule` where the rule is unchanged.
+    #[schema(value_type = Object)]
+    pub reason: Rationale,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -6,6 +6,7 @@ use placet_domain::budget::{Amounts, Budget, Ceiling, Resource, USUAL_WARNING_PE
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::planning::Products;
+use placet_domain::reason::{HostFault, RunFailure, StatusReason};
 use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Launch, Mode, RunStatus};
 use placet_domain::scope::ScopeDraft;
 use serde::{Deserialize, Serialize};
@@ -108,6 +109,33 @@ impl From<&Budget> for BudgetView {
     }
 }
 
+/// Why a run cannot go on: in words, or, from its host, as a fault.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureRequest {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// `kind`: `agent_ended`, `host_failed` or `snapshot_failed`, with its parameters. Only for the host of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub fault: Option<HostFault>,
+}
+
+impl From<FailureRequest> for RunFailure {
+    fn from(request: FailureRequest) -> Self {
+        request.fault.map_or_else(|| Self::Said(request.reason), Self::Host)
+    }
+}
+
+/// Fault of the host of a run.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultRequest {
+    /// `kind`: `agent_ended`, `host_failed` or `snapshot_failed`, with its parameters.
+    #[schema(value_type = Object)]
+    pub fault: HostFault,
+}
+
 /// A step of the plan that is done.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -158,7 +186,11 @@ pub struct CheckpointView {
     pub step: u32,
     pub of_steps: u32,
     pub percent: u32,
+    /// Why the run stands still, in English.
     pub summary: String,
+    /// The same reason as a code with parameters.
+    #[schema(value_type = Object)]
+    pub reason: StatusReason,
     /// The action that waits, at a checkpoint of kind ACTION: decide on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -287,7 +319,11 @@ pub struct RunView {
     pub meaning: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// What its agent said where it stands still.
+    /// The same reason as a code with parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub reason: Option<StatusReason>,
+    /// Reason for the latest standstill, in English.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
     #[schema(value_type = String)]
@@ -384,6 +420,10 @@ pub struct WishView {
     pub until: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// The same reason as a code with parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub reason: Option<StatusReason>,
     /// What `If-Match` names to grant it.
     #[schema(value_type = String)]
     pub review: Digest,

@@ -77,7 +77,7 @@ endpoints! {
     POST "/api/v1/runs/{run}/finish" FinishRun { run: RunId } takes Summary gives 200 RunView by [Agent]: "Reports that the agent is done; the results wait for a person.";
     POST "/api/v1/runs/{run}/complete" AcceptResults { run: RunId } takes Decision on_seen Digest gives 200 RunView by [Reviewer]: "Accepts the results named by If-Match.";
     POST "/api/v1/runs/{run}/export" ExportResults { run: RunId } takes ExportRequest on_seen Digest gives 200 RunView by [Reviewer]: "Accepts the results named by If-Match and exports the given outputs.";
-    POST "/api/v1/runs/{run}/fail" FailRun { run: RunId } takes Rejection gives 200 RunView by [Agent Operator Worker]: "Ends the run as failed, with a reason.";
+    POST "/api/v1/runs/{run}/fail" FailRun { run: RunId } takes FailureRequest gives 200 RunView by [Agent Operator Worker]: "Ends the run as failed, with a reason.";
     POST "/api/v1/runs/{run}/budget" SetRunBudget { run: RunId } takes BudgetRequest gives 200 RunView by [Operator Reviewer]: "Sets the budget of the run; once the run is approved, only a reviewer may.";
     POST "/api/v1/runs/{run}/steps" FinishStep { run: RunId } takes StepReport gives 200 RunView by [Agent]: "Reports that the next step of the plan is done.";
 
@@ -166,7 +166,7 @@ endpoints! {
     POST "/api/v1/runs/{run}/snapshots" RecordSnapshot { run: RunId } takes SnapshotReport gives 200 RunView by [Worker]: "Reports a snapshot that was taken and tried.";
     POST "/api/v1/runs/{run}/previews" ReportPreview { run: RunId } takes PreviewReport gives 200 RunView by [Worker]: "Reports what a requested rollback would change. Nothing of it is recorded.";
     POST "/api/v1/runs/{run}/log" ReportAgentLog { run: RunId } takes LogReport gives 200 LogHeard by [Worker]: "Sends new output of the agent to viewers. The newest of it is kept in memory; nothing is recorded.";
-    POST "/api/v1/runs/{run}/snapshot-failed" ReportSnapshotFailure { run: RunId } takes Rejection gives 200 RunView by [Worker]: "Reports that a requested snapshot cannot be taken; the run continues without it.";
+    POST "/api/v1/runs/{run}/snapshot-failed" ReportSnapshotFailure { run: RunId } takes FaultRequest gives 200 RunView by [Worker]: "Reports that a requested snapshot cannot be taken; the run continues without it.";
     POST "/api/v1/runs/{run}/restored" ReportRestore { run: RunId } takes RestoreReport gives 200 RunView by [Worker]: "Reports that a snapshot was restored.";
     POST "/api/v1/runs/{run}/outputs" ReportOutputs { run: RunId } takes OutputReport gives 200 RunView by [Worker]: "Reports the outputs of the run, uploaded before.";
     POST "/api/v1/runs/{run}/destroyed" ReportDestruction { run: RunId } takes Decision gives 200 RunView by [Worker]: "Reports that the host removed everything of the run; the token of its agent stops working.";

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::SystemTime;
 
 use placet_domain::digest::Digest;
+use placet_domain::reason::AgentEnd;
 use placet_domain::run::Launch;
 use placet_sandbox::{
     Exit, FreezeError, Freezer, Frozen, Held, Killer, Launcher, Profile, Request, Running, SandboxError, Stream,
@@ -47,10 +48,10 @@ pub(super) struct AgentProcess {
     _relay: Relay,
 }
 
-/// How it ended, in words for people.
+/// How it ended.
 #[derive(Debug)]
 pub(super) struct Ended {
-    pub(super) how: String,
+    pub(super) end: AgentEnd,
     /// The end of what it said, errors first.
     pub(super) last_words: String,
 }
@@ -113,7 +114,7 @@ impl AgentProcess {
 
     /// Until it ends by itself.
     pub(super) async fn ended(&mut self) -> Ended {
-        let lost = || Ended { how: "was lost".to_owned(), last_words: String::new() };
+        let lost = || Ended { end: AgentEnd::Lost { error: String::new() }, last_words: String::new() };
         (&mut self.ended).await.unwrap_or_else(|_| lost())
     }
 
@@ -187,15 +188,17 @@ fn wait(mut running: Running, tap: &Tap) -> Ended {
     let outcome = running.wait();
     let said = [stderr, stdout].map(Tail::words);
     let last_words = said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
-    let how = outcome.map_or_else(|error| format!("was lost: {}", chain(&error)), |outcome| in_words(&outcome.exit));
-    Ended { how, last_words }
+    let lost = |error| AgentEnd::Lost { error: chain(&error) };
+    Ended { end: outcome.map_or_else(lost, |outcome| agent_end(&outcome.exit)), last_words }
 }
 
-fn in_words(exit: &Exit) -> String {
+fn agent_end(exit: &Exit) -> AgentEnd {
     match exit {
-        Exit::Code(code) => format!("ended with code {code}"),
-        Exit::Signal(signal) => format!("was ended by signal {signal}"),
-        Exit::Cancelled => "was ended".to_owned(),
-        Exit::Limit { which, limit, seen } => format!("was ended at its limit: {which:?} {seen} of {limit}"),
+        Exit::Code(code) => AgentEnd::Code { code: *code },
+        Exit::Signal(signal) => AgentEnd::Signal { signal: *signal },
+        Exit::Cancelled => AgentEnd::Stopped,
+        Exit::Limit { which, limit, seen } => {
+            AgentEnd::Limit { which: format!("{which:?}"), limit: *limit, seen: *seen }
+        }
     }
 }

@@ -9,9 +9,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
+use placet_domain::reason::{AgentEnd, HostFault};
 use placet_domain::run::{Output, Wanted};
 use placet_domain::scope::ScopePath;
-use placet_wire::api::{Decision, HostingQuery, HostingView, OutputReport, Rejection, RunView};
+use placet_wire::api::{
+    Decision, FailureRequest, FaultRequest, HostingQuery, HostingView, OutputReport, RunView,
+};
 use placet_wire::endpoint::{
     FailRun, FetchEvidence, HostRun, ListHostings, ReportDestruction, ReportOutputs, ReportSnapshotFailure,
     StoreEvidence,
@@ -35,7 +38,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 const LARGEST_OUTPUT_BYTES: u64 = 256 << 20;
 /// The code of a No that ends by itself.
 const HALTED: &str = "halted";
-/// Reasons are read by people, and have a limit.
+/// Maximum length of a text in a report; people read it.
 const LONGEST_REASON: usize = 1_500;
 
 pub(super) struct Keeper {
@@ -196,7 +199,7 @@ impl Keeper {
         }
         tracing::error!(run = %self.run, %error, "this host cannot do what is wanted");
         self.end_agent().await;
-        self.fail(format!("its host cannot go on: {error}")).await;
+        self.fail(HostFault::HostFailed { error: cut(error.to_string()) }).await;
         Next::Wait
     }
 
@@ -370,36 +373,44 @@ impl Keeper {
     }
 
     /// An agent that ends while its run goes on has given up. One that is done said so before it ended.
-    async fn note_end(&mut self, Ended { how, last_words }: Ended) {
-        tracing::info!(run = %self.run, how, "its agent is gone");
+    async fn note_end(&mut self, Ended { end, last_words }: Ended) {
+        tracing::info!(run = %self.run, %end, "its agent is gone");
         if insist(|| self.is_still_wanted(Wanted::Running)).await.unwrap_or(false) {
-            let said = if last_words.is_empty() { String::new() } else { format!("; it said: {last_words}") };
-            self.fail(format!("its agent {how} before it was done{said}")).await;
+            let end = match end {
+                AgentEnd::Lost { error } => AgentEnd::Lost { error: cut(error) },
+                AgentEnd::Code { .. } | AgentEnd::Signal { .. } | AgentEnd::Stopped | AgentEnd::Limit { .. } => end,
+            };
+            self.fail(HostFault::AgentEnded { end, last_words: cut(last_words) }).await;
         }
     }
 
     /// Whether the run can do without the snapshot: one that somebody asked for is not worth its end.
     async fn goes_on_unsaved(&self, error: &KeepError) -> bool {
         tracing::warn!(run = %self.run, %error, "it cannot be saved");
-        self.tell(ReportSnapshotFailure { run: self.run }, format!("it cannot be saved: {error}")).await.is_ok()
+        let fault = HostFault::SnapshotFailed { error: cut(error.to_string()) };
+        self.report(ReportSnapshotFailure { run: self.run }, &FaultRequest { fault }).await.is_ok()
     }
 
-    async fn fail(&self, reason: String) {
-        if let Err(error) = self.tell(FailRun { run: self.run }, reason).await {
+    async fn fail(&self, fault: HostFault) {
+        let request = FailureRequest { fault: Some(fault), ..FailureRequest::default() };
+        if let Err(error) = self.report(FailRun { run: self.run }, &request).await {
             tracing::warn!(run = %self.run, %error, "the run could not be failed");
         }
     }
 
-    /// Says why something did not come about, until it is heard.
-    async fn tell<E>(&self, endpoint: E, reason: String) -> Result<RunView, ClientError>
+    /// Reports a fault until the control plane has it.
+    async fn report<E>(&self, endpoint: E, fault: &E::Body) -> Result<RunView, ClientError>
     where
-        E: Endpoint<Seen = (), Body = Rejection, Answer = RunView> + Clone,
+        E: Endpoint<Seen = (), Answer = RunView> + Clone,
     {
-        let end = reason.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST_REASON).last().unwrap_or(0);
-        let reason = if reason.len() > LONGEST_REASON { reason[..end].to_owned() } else { reason };
-        let body = Rejection { reason };
-        insist(|| self.worker.config.client.post(endpoint.clone(), &body)).await
+        insist(|| self.worker.config.client.post(endpoint.clone(), fault)).await
     }
+}
+
+/// Cuts a text of a report to what the control plane takes.
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(LONGEST_REASON));
+    text
 }
 
 /// What was shared with the run and is not there any more.

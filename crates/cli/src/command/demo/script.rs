@@ -139,7 +139,7 @@ async fn decide(reviewer: &Client, action: &ActionView, yes: bool, out: &Out) ->
 
 async fn show_evidence(client: &Client, action: &ActionView, out: &Out) -> Result<(), CliError> {
     let (detail, manifest) = find(client, &action.id.to_string()).await?;
-    out.note(&format!("{} {}, executed in a cage; evidence:", card::status(&detail.action), manifest.exit.in_words()));
+    out.note(&format!("{} {}, executed in a cage; evidence:", card::status(&detail.action), manifest.exit));
     for item in &manifest.items {
         let bytes = fetch(client, &detail, item).await?;
         let text = String::from_utf8_lossy(&bytes);

@@ -78,7 +78,8 @@ pub(super) async fn history(app: &App, state: &ActionState) -> Result<History, F
 }
 
 async fn past(app: &App, other: &Listed<ActionState>) -> Past {
-    let reason = other.because.clone().filter(|_| other.status == ActionStatus::Rejected);
+    let rejected = other.because.as_ref().filter(|_| other.status == ActionStatus::Rejected);
+    let reason = rejected.map(ToString::to_string);
     Past { id: other.id, title: title(app, other).await, status: other.status, at: other.changed_at, reason }
 }
 

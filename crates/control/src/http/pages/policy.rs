@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::body::in_plain_words;
 use super::super::problem::Failure;
-use super::super::{projects, view};
+use super::super::projects;
 use super::form::{Fields, Sent};
 use super::guard::{self, Visiting, html};
 use super::viewer;
@@ -139,7 +139,7 @@ fn judged(
     agent: IdentityId,
 ) -> Result<api::VerdictView, Flawed> {
     match Action::seal(proposal, app.tools(), frame.scope, run, agent) {
-        Ok(action) => Ok(view::verdict(&app.policy().judge(&action, frame))),
+        Ok(action) => Ok((&app.policy().judge(&action, frame)).into()),
         Err(unsealable) => Err((about(&unsealable), No::from(unsealable).into())),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use placet_domain::audit_status::AuditStatus;
+use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_pages::{About, Bar, Lane, RunAction};
 use placet_wire::api::AuditRow;
@@ -67,11 +69,11 @@ fn of_actions(trail: &[AuditRow], titles: &BTreeMap<String, &str>, now: Timestam
                 let title = titles.get(action).map(|title| (*title).to_owned());
                 course.name = title.or_else(|| row.action_type.clone()).unwrap_or_default();
             }
-            "action.judged" if matches!(row.approval_status.as_deref(), Some("tier B" | "tier C")) => {
+            "action.judged" if matches!(row.status, Some(AuditStatus::Judged { tier: Tier::B | Tier::C })) => {
                 course.asked = Some(at(row));
             }
             // An order says yes at once: nobody was waited for.
-            "action.approved" if row.approval_status.as_deref().is_some_and(|said| said.contains("by order")) => {
+            "action.approved" if matches!(row.status, Some(AuditStatus::ApprovedByOrder { .. })) => {
                 course.asked = None;
             }
             "action.approved" | "action.rejected" | "action.expired" | "action.superseded" | "action.withdrawn" => {
@@ -113,7 +115,8 @@ mod tests {
             action_type: (event == "action.proposed").then(|| "execute_code".to_owned()),
             input_digest: None,
             output_digest: None,
-            approval_status: (event == "action.judged").then(|| "tier B".to_owned()),
+            approval_status: None,
+            status: (event == "action.judged").then_some(AuditStatus::Judged { tier: Tier::B }),
             approver: None,
             tokens: 7,
             cost_usd_micros: 9,

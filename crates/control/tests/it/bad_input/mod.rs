@@ -68,10 +68,11 @@ fn body(pattern: &str, team: &Team) -> Value {
         "work" => json!({ "work": { "is": "pushed", "remote": "origin", "tip": commit(2) } }),
         "exemptions" => json!({ "paths": ["Makefile"], "reason": "a target" }),
         "away" => json!({ "to": team.second.id, "until": "2026-02-07T00:00:00Z" }),
-        "refuse" | "abort" | "fail" | "snapshot-failed" | "halt" | "release" | "safe-mode" | "end" | "demand"
-        | "preserve" | "end-preservation" => {
+        "refuse" | "abort" | "fail" | "halt" | "release" | "safe-mode" | "end" | "demand" | "preserve"
+        | "end-preservation" => {
             json!({ "reason": "no" })
         }
+        "snapshot-failed" => json!({ "fault": { "kind": "snapshot_failed", "error": "no" } }),
         "budget" => json!({ "limits": { "actions": 10 } }),
         "steps" => json!({ "step": 1 }),
         "snapshots" => {

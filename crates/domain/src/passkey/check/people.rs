@@ -99,7 +99,7 @@ fn what(of: IdentityId, event: &IdentityEvent) -> What {
     match (change(event), event) {
         (Some((change, _)), _) => What::Door { of, change: change.word() },
         (None, IdentityEvent::PasskeysEnded { .. }) => What::Door { of, change: "end" },
-        (None, other) => What::Person { of, kind: other.kind() },
+        (None, other) => What::Person { of, kind: other.meta().kind },
     }
 }
 

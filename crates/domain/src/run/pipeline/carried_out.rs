@@ -40,7 +40,7 @@ pub(super) fn plan(run: &Run) -> Known {
     } else if run.status == Status::PendingApproval {
         (StepState::Now, StepProduct::PlanWaits)
     } else if sent_back {
-        (StepState::Now, StepProduct::PlanSentBack(run.because.clone().unwrap_or_default()))
+        (StepState::Now, StepProduct::PlanSentBack(run.because.as_ref().map(ToString::to_string).unwrap_or_default()))
     } else {
         (otherwise(run), StepProduct::Nothing)
     };

@@ -65,8 +65,8 @@ fn nothing_yet(run: &Run) -> StepState {
 
 pub(super) fn selection(run: &Run) -> Known {
     let led_to = |selection: &Selection| {
-        let because = selection.ranking.first().map(|first| first.because.clone()).unwrap_or_default();
-        StepProduct::Selected { agent: selection.chosen.to_string(), because }
+        let fit = selection.ranking.first().map(|first| first.fit);
+        StepProduct::Selected { agent: selection.chosen.to_string(), fit }
     };
     let said = || declared(Declared::Agent(run.agent));
     product(run, "run.agent_selected", |products| products.selection.as_ref(), led_to, said)

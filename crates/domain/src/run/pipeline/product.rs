@@ -7,6 +7,7 @@ use crate::budget::{Amounts, Ceiling, Resource, dollars};
 use crate::catalogue::NetworkUse;
 use crate::digest::Digest;
 use crate::id::IdentityId;
+use crate::planning::AgentFit;
 use crate::run::gate::{GateCount, GateKind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub enum StepProduct {
     NoPlan,
     Selected {
         agent: String,
-        because: String,
+        fit: Option<AgentFit>,
     },
     Caged {
         profile: String,
@@ -100,7 +101,8 @@ impl fmt::Display for StepProduct {
                 since.map_or(Ok(()), |steps| write!(f, "; since then a person wrote {steps} steps"))
             }
             Self::NoPlan => f.write_str("no plan yet"),
-            Self::Selected { agent, because } => write!(f, "{agent}: {because}"),
+            Self::Selected { agent, fit: Some(fit) } => write!(f, "{agent}: {fit}"),
+            Self::Selected { agent, fit: None } => f.write_str(agent),
             Self::Caged { profile, agent, network } => {
                 let agent = agent.as_ref().map(|agent| format!(", its agent in {agent}")).unwrap_or_default();
                 write!(f, "actions in {profile} or narrower{agent}, network {network}")

@@ -109,7 +109,10 @@ fn b4_another_project_tier_reason_or_deed_is_another_question() {
     for (place, other) in [
         ("/project", json!(project_id(77))),
         ("/verdict/tier", json!("A")),
-        ("/verdict/reasons", json!([{ "rule": "new", "demands": "B", "weight": 0.1, "because": "it looks odd" }])),
+        (
+            "/verdict/reasons",
+            json!([{ "rule": "new", "demands": "B", "weight": 0.1, "because": { "code": "rule", "text": "it looks odd" } }]),
+        ),
         ("/deed", json!(Digest::of(b"another"))),
     ] {
         assert_ne!(asked(place, other), same, "with another `{place}` it asks the same");
@@ -127,7 +130,7 @@ fn judged(action: &Action) -> Verdict {
 fn b4_what_is_asked_for_other_reasons_is_another_question() {
     let mut world = ordered(9);
     let action = world.seal("build it", Who::Agent, world.run);
-    let reason = json!([{ "rule": "new", "demands": "B", "weight": 0.1, "because": "it looks odd" }]);
+    let reason = json!([{ "rule": "new", "demands": "B", "weight": 0.1, "because": { "code": "rule", "text": "it looks odd" } }]);
     let mut odd = serde_json::to_value(judged(&action)).unwrap();
     odd["reasons"] = reason;
     let (action, verdict) = (Box::new(action), serde_json::from_value(odd).unwrap());

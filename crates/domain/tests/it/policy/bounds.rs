@@ -138,7 +138,7 @@ fn c7_a_tool_runs_only_in_a_cage_that_was_approved_with_the_plan_by_name_and_by_
     assert!(broken(&sealed_in(None)).is_empty(), "plans of older builds say nothing of it");
     let foreign = sealed_in(Some(vec![("research_only", b"r"), ("ours", b"o")]));
     assert_eq!((broken(&foreign), foreign.ruling()), (vec!["entry.profile".to_owned()], Ruling::Deny));
-    let said = &foreign.reasons().iter().find(|reason| reason.rule == "entry.profile").unwrap().because;
+    let said = &foreign.reasons().iter().find(|reason| reason.rule == "entry.profile").unwrap().because.to_string();
     assert!(said.contains("`default`") && said.contains("ours, research_only"), "{said}");
     // Here nobody knows what `default` amounts to, so that it is none of those that were approved.
     let changed = sealed_in(Some(vec![("default", b"as it was")]));

@@ -1,6 +1,6 @@
 //! Tiers, risks, reasons and the laws above every policy.
 
-use placet_domain::policy::{DEFAULT_TOOLS, Policy, Risk, Ruling, Tier};
+use placet_domain::policy::{DEFAULT_TOOLS, Policy, Rationale, Risk, Ruling, Tier};
 use placet_domain::proposal::Tools;
 use placet_domain::scope::{Scope, ScopeDraft};
 use serde_json::json;
@@ -49,7 +49,7 @@ fn what_no_rule_permits_is_refused_and_says_so() {
         (verdict.tier(), verdict.risk(), listed(&verdict)),
         (Tier::D, Risk::NONE, vec!["default D 0.00".to_owned()])
     );
-    assert_eq!(verdict.reasons()[0].because, "no rule permits this");
+    assert_eq!(verdict.reasons()[0].because, Rationale::NoRulePermits);
     assert_eq!(verdict.ruling(), Ruling::Deny);
 }
 
@@ -73,7 +73,7 @@ fn a_rule_that_cannot_be_evaluated_refuses() {
         (verdict.tier(), listed(&verdict)),
         (Tier::D, vec!["allowed A 0.00".to_owned(), "fragile D 0.10".to_owned()])
     );
-    let because = &verdict.reasons()[1].because;
+    let because = verdict.reasons()[1].because.to_string();
     assert!(because.contains("could not be evaluated") && because.contains("overflow"), "{because}");
 }
 
@@ -92,7 +92,7 @@ fn contradicting_rules_refuse_and_the_reader_learns_why() {
     let rules = [script_rule("early", "0.00", permit), forbid("late", "0.10", "unless { context.approvals >= 1 }")];
     let verdict = Project::with(&rules.concat()).judge_script("yes");
     assert_eq!(listed(&verdict), ["default D 0.00", "early A 0.00", "late B 0.10"]);
-    assert!(verdict.reasons()[0].because.contains("no number of approvals"));
+    assert_eq!(verdict.reasons()[0].because, Rationale::NoTierPermits);
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn a_target_outside_the_scope_is_refused_whatever_the_rules_say() {
     let verdict = Project::shipped().judge(json!({"tool": "nmap", "target": "10.0.1.5"}));
     assert_eq!(verdict.tier(), Tier::D);
     let law = verdict.reasons().iter().find(|reason| reason.rule == "scope.target").expect("the law is listed");
-    assert_eq!(law.because, "the target `10.0.1.5` is not in the scope of this run");
+    assert_eq!(law.because, Rationale::TargetNotInScope { target: "10.0.1.5".to_owned() });
 }
 
 #[test]
 fn an_output_that_is_denied_or_outside_is_refused_and_names_path_and_rule() {
     let verdict = Project::shipped().judge(json!({"tool": "tee", "outputs": ["docs/a", "src/secret/k", "src/ok"]}));
     assert_eq!(verdict.tier(), Tier::D);
-    let laws: Vec<&str> =
-        verdict.reasons().iter().filter(|r| r.rule == "scope.path").map(|r| r.because.as_str()).collect();
+    let laws: Vec<String> =
+        verdict.reasons().iter().filter(|r| r.rule == "scope.path").map(|r| r.because.to_string()).collect();
     let denied = "the path `src/secret/k` is denied by `src/secret/**`";
     assert_eq!(laws, ["the path `docs/a` is outside of what the scope allows", denied]);
 }

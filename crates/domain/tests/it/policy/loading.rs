@@ -28,7 +28,7 @@ fn a_good_rule_is_listed_with_its_place_and_its_demand() {
     let rule = project.policy.rules().next().expect("one rule");
     assert_eq!((rule.id.as_str(), rule.file.as_str(), rule.line), ("scan", "team.cedar", 2));
     assert_eq!((rule.effect, rule.risk.to_string().as_str(), rule.demands), (RuleEffect::Forbid, "0.20", Tier::B));
-    assert_eq!((rule.reason.as_str(), project.policy.examples_checked()), ("probes a host", 3));
+    assert_eq!((rule.rationale.to_string().as_str(), project.policy.examples_checked()), ("probes a host", 3));
 }
 
 #[test]

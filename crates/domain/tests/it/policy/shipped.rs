@@ -63,10 +63,10 @@ fn c9_kinds_that_always_ask_do_and_kinds_that_are_watched_do_not() {
 fn b4_no_rule_promises_what_only_the_snapshots_of_a_run_can_keep() {
     for rule in Project::shipped().policy.rules() {
         assert!(
-            !rule.reason.contains("rolled back") && !rule.reason.contains("undone"),
+            !rule.rationale.to_string().contains("rolled back") && !rule.rationale.to_string().contains("undone"),
             "{}: {}",
             rule.id,
-            rule.reason
+            rule.rationale.to_string()
         );
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn b4_revocation_voids_approvals_in_one_transaction<G: Ground>(
     for id in waiting {
         let action = world.store.action(id).await.unwrap().unwrap();
         assert_eq!((action.status, action.approvals.len()), (ActionStatus::PendingApproval, 0));
-        assert!(action.because.unwrap().contains("does not count any more"));
+        assert!(action.because.unwrap().to_string().contains("who approved it, was revoked"));
     }
     assert!(world.lease(&world.worker).await.is_none(), "nothing is approved");
     assert!(submit(&world.store, world.redemption(&leased)).await.is_err(), "the permit starts nothing");
