@@ -2,12 +2,14 @@
 
 use jiff::{Timestamp, Zoned};
 use placet_domain::action::ActionStatus;
-use placet_wire::api::{InboxView, QueueView};
+use placet_domain::text::marked;
+use placet_wire::api::{InboxView, QueueView, StandingView};
 use placet_wire::{Client, ClientError};
 
+use super::review::question;
 use super::{attention, safe_mode, until};
 use crate::card;
-use crate::context::{Who, action_id};
+use crate::context::{Who, action_id, short};
 use crate::error::CliError;
 use crate::out::Out;
 
@@ -104,15 +106,12 @@ async fn list(client: &Client, most: usize, out: &Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Plans, checkpoints, results and wishes wait for people too, and are no actions.
+/// Lists the runs that wait for a person: plans, checkpoints, results and wishes, which are no actions.
 async fn tell_of_runs(client: &Client, out: &Out) -> Result<(), CliError> {
     let inbox: InboxView = client.get("/api/v1/inbox?limit=1").await?;
-    let told = match inbox.runs.len() {
-        0 => return Ok(()),
-        1 => "a run stands still for a person: placet review".to_owned(),
-        runs => format!("{runs} runs stand still for a person: placet review"),
-    };
-    out.note(&told);
+    for StandingView { run, goal, why, .. } in &inbox.runs {
+        out.note(&format!("the {} of a run waits, {}: placet run show {}", question(*why), marked(goal), short(run)));
+    }
     Ok(())
 }
 
