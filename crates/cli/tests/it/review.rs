@@ -356,27 +356,6 @@ fn b4_it_stops_and_goes_on_with_the_terminal_given_back_meanwhile() {
 }
 
 #[test]
-fn c16_however_watching_ends_or_stands_still_the_terminal_is_as_it_was() {
-    let (world, _run) = World::start();
-    for (signal, code) in [("TERM", 130), ("INT", 130), ("HUP", 0)] {
-        let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 100, 30);
-        window.shows("0 runs wait");
-        let taken = window.settings();
-        assert_ne!(taken, window.before, "keys arrive as they are typed");
-        window.send("TSTP");
-        eventually("it stands still", PATIENCE, || window.state() == 'T');
-        eventually("the screen is given back meanwhile", PATIENCE, || window.is_given_back());
-        assert_eq!(window.settings(), window.before);
-        window.send("CONT");
-        eventually("it goes on", PATIENCE, || window.settings() == taken && !window.is_given_back());
-        window.send(signal);
-        assert_eq!(window.wait().code(), Some(code), "{signal}");
-        eventually("the screen is given back", PATIENCE, || window.is_given_back());
-        assert_eq!(window.settings(), window.before, "{signal}");
-    }
-}
-
-#[test]
 fn b4_without_a_control_plane_nothing_is_decided_and_it_is_found_again() {
     let (mut world, run) = World::start();
     let id = waiting(&world, &run, "10.0.0.5");

@@ -72,7 +72,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 }
 
 /// Colours unless somebody said that they want none.
-pub(in crate::command) fn ink() -> Ink {
+fn ink() -> Ink {
     let says_no = std::env::var_os("NO_COLOR").is_some_and(|no| !no.is_empty());
     if says_no || std::env::var_os("TERM").is_some_and(|term| term == "dumb") { Ink::Plain } else { Ink::Coloured }
 }

@@ -1,0 +1,167 @@
+//! `placet watch`: prints what happens in the runs that the caller may see, one line for each event, or with `--json` its ledger entry.
+//!
+//! It begins with the newest events and resumes a lost connection where it broke. Decisions are made elsewhere: `placet review` and `placet queue`.
+
+use std::collections::BTreeMap;
+
+use placet_domain::text::marked;
+use placet_wire::api::{ActionDetail, WorkerList, WorkerView};
+use placet_wire::{Client, ClientError, StreamEvent};
+use serde_json::Value;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::project;
+use crate::card;
+use crate::context::{Who, short};
+use crate::error::CliError;
+use crate::following::{LONGEST_SILENCE, News, follow};
+use crate::out::Out;
+
+/// Events that wait to be printed; the reader of the stream pauses beyond this.
+const MAX_QUEUED_EVENTS: usize = 256;
+/// Titles of actions in memory. Beyond this all are dropped and asked for again.
+const MAX_CACHED_TITLES: usize = 1_000;
+/// A worker renews its lease every few seconds: no news for a person.
+const HEARTBEAT: &str = "job_renewed";
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Ends with Ctrl-C. With --json every line is an entry of the ledger.\n\nExamples:\n  placet --as ada watch\n  placet --as ada watch --last 0\n  placet --as ada --json watch --project alpha > events.ndjson"
+)]
+pub(crate) struct Args {
+    /// Only what belongs to this project
+    #[arg(long)]
+    project: Option<String>,
+    /// Begin with so many of the newest events
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=200))]
+    last: u32,
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let client = who.client()?;
+    let only = match &args.project {
+        Some(name) => format!("&project={}", project::find(&client, Some(name)).await?.id),
+        None => String::new(),
+    };
+    // The first request fails at once where the stream would be retried for ever.
+    let list: WorkerList = client.get("/api/v1/workers").await?;
+    list.workers.iter().filter(|worker| !worker.revoked).for_each(|worker| out.note(&worker_line(worker)));
+    let (sender, news) = channel(MAX_QUEUED_EVENTS);
+    let stream = format!("/api/v1/stream?last={}{only}", args.last);
+    let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, sender));
+    let ended = print_events(&client, news, out).await;
+    following.abort();
+    ended
+}
+
+async fn print_events(client: &Client, mut news: Receiver<News>, out: &Out) -> Result<(), CliError> {
+    let (mut is_lost, mut titles) = (false, TitleCache::default());
+    while let Some(news) = news.recv().await {
+        match news {
+            // The entry of an event that belongs to no run is not shown.
+            News::Event(event) if event.data == "{}" => {}
+            News::Event(event) if out.is_json() => out.data(&event.data),
+            News::Event(event) if event.event == HEARTBEAT => {}
+            News::Event(event) => {
+                let entry = EventEntry::parse(&event);
+                let title = titles.find(client, entry.action.as_deref()).await;
+                out.line(&entry.line(title));
+            }
+            News::Lost(error @ ClientError::Refused(_)) => return Err(error.into()),
+            News::Silent | News::Lost(_) if !is_lost => {
+                is_lost = true;
+                out.note("the connection was lost; trying again");
+            }
+            News::Live => is_lost = false,
+            News::Silent | News::Lost(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Fields of a ledger entry that a line shows, with tricky characters spelled out.
+struct EventEntry {
+    seq: u64,
+    at: String,
+    event: String,
+    run: Option<String>,
+    action: Option<String>,
+    tool: String,
+}
+
+impl EventEntry {
+    fn parse(event: &StreamEvent) -> Self {
+        let entry: Value = serde_json::from_str(&event.data).unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(marked);
+        Self {
+            seq: event.seq,
+            at: text(&entry["at"]).unwrap_or_default(),
+            event: marked(&event.event),
+            run: text(&entry["run"]),
+            action: text(&entry["action"]),
+            tool: text(&entry["body"]["tool"]).unwrap_or_default(),
+        }
+    }
+
+    /// Formats number, time, event, run, action, and the action's title (its tool if there is no title).
+    fn line(&self, title: Option<&str>) -> String {
+        let Self { seq, at, event, run, action, tool } = self;
+        let [run, action] = [run, action].map(|id| id.as_ref().map(short).unwrap_or_default());
+        format!("{seq:>6}  {at}  {event:<24} {run} {action} {}", title.unwrap_or(tool)).trim_end().to_owned()
+    }
+}
+
+/// Titles of actions by id. Ledger entries hold digests and no contents, so each title is fetched once; `None` if it could not be.
+#[derive(Default)]
+struct TitleCache(BTreeMap<String, Option<String>>);
+
+impl TitleCache {
+    async fn find(&mut self, client: &Client, action: Option<&str>) -> Option<&str> {
+        let action = action?;
+        if self.0.len() >= MAX_CACHED_TITLES {
+            self.0.clear();
+        }
+        if !self.0.contains_key(action) {
+            let detail: Option<ActionDetail> = client.get(&format!("/api/v1/actions/{action}")).await.ok();
+            self.0.insert(action.to_owned(), detail.map(|detail| card::title(&detail.action)));
+        }
+        self.0.get(action)?.as_deref()
+    }
+}
+
+/// Formats a worker's name, state and use of its capacity, and its version if it differs from the control plane's.
+fn worker_line(worker: &WorkerView) -> String {
+    let (name, state) = (marked(&worker.name), if worker.is_well { "well" } else { "silent" });
+    let (executes, hosts) = (worker.executes, worker.hosts);
+    let Some(declared) = &worker.declaration else {
+        return format!("worker {name} is {state}, executes {executes}, hosts {hosts}");
+    };
+    let version = if worker.other_version { format!(", version {}", marked(&declared.version)) } else { String::new() };
+    let (actions, runs) = (declared.actions_at_once, declared.runs_at_once);
+    format!("worker {name} is {state}, executes {executes}/{actions}, hosts {hosts}/{runs}{version}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn c16_event_line_shows_the_title_or_the_tool_harmless() {
+        let (run, action) = (format!("run_{:032x}", 1), format!("act_{:032x}", 2));
+        let data = json!({ "at": "2026-01-31T09:30:00.000Z", "run": run, "action": action, "body": { "tool": "sh\u{202e}" } });
+        let event = StreamEvent { seq: 7, event: "action_proposed".to_owned(), data: data.to_string() };
+        let entry = EventEntry::parse(&event);
+        let head = "     7  2026-01-31T09:30:00.000Z  action_proposed          …00000001 …00000002 ";
+        assert_eq!(entry.line(Some("nmap -sV")), format!("{head}nmap -sV"));
+        assert_eq!(entry.line(None), format!("{head}sh⟦U+202E⟧"));
+    }
+
+    #[test]
+    fn c16_worker_line_shows_state_and_capacity() {
+        let worker = json!({ "id": format!("idn_{:032x}", 7), "name": "w\u{1b}1", "executes": 1, "hosts": 0, "is_well": false, "revoked": false });
+        let worker = serde_json::from_value(worker).unwrap();
+        assert_eq!(worker_line(&worker), "worker w⟦U+001B⟧1 is silent, executes 1, hosts 0");
+    }
+}
