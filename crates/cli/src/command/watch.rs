@@ -2,25 +2,20 @@
 //!
 //! It begins with the newest events and resumes a lost connection where it broke. Decisions are made elsewhere: `placet review` and `placet queue`.
 
-use std::collections::BTreeMap;
-
 use placet_domain::text::marked;
-use placet_wire::api::{ActionDetail, WorkerList, WorkerView};
-use placet_wire::{Client, ClientError, StreamEvent};
-use serde_json::Value;
+use placet_wire::api::{WorkerList, WorkerView};
+use placet_wire::{Client, ClientError};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::project;
-use crate::card;
-use crate::context::{Who, short};
+use crate::context::Who;
 use crate::error::CliError;
+use crate::events::{EventEntry, TitleCache};
 use crate::following::{LONGEST_SILENCE, News, follow};
 use crate::out::Out;
 
 /// Events that wait to be printed; the reader of the stream pauses beyond this.
 const MAX_QUEUED_EVENTS: usize = 256;
-/// Titles of actions in memory. Beyond this all are dropped and asked for again.
-const MAX_CACHED_TITLES: usize = 1_000;
 /// A worker renews its lease every few seconds: no news for a person.
 const HEARTBEAT: &str = "job_renewed";
 
@@ -79,56 +74,6 @@ async fn print_events(client: &Client, mut news: Receiver<News>, out: &Out) -> R
     Ok(())
 }
 
-/// Fields of a ledger entry that a line shows, with tricky characters spelled out.
-struct EventEntry {
-    seq: u64,
-    at: String,
-    event: String,
-    run: Option<String>,
-    action: Option<String>,
-    tool: String,
-}
-
-impl EventEntry {
-    fn parse(event: &StreamEvent) -> Self {
-        let entry: Value = serde_json::from_str(&event.data).unwrap_or_default();
-        let text = |value: &Value| value.as_str().map(marked);
-        Self {
-            seq: event.seq,
-            at: text(&entry["at"]).unwrap_or_default(),
-            event: marked(&event.event),
-            run: text(&entry["run"]),
-            action: text(&entry["action"]),
-            tool: text(&entry["body"]["tool"]).unwrap_or_default(),
-        }
-    }
-
-    /// Formats number, time, event, run, action, and the action's title (its tool if there is no title).
-    fn line(&self, title: Option<&str>) -> String {
-        let Self { seq, at, event, run, action, tool } = self;
-        let [run, action] = [run, action].map(|id| id.as_ref().map(short).unwrap_or_default());
-        format!("{seq:>6}  {at}  {event:<24} {run} {action} {}", title.unwrap_or(tool)).trim_end().to_owned()
-    }
-}
-
-/// Titles of actions by id. Ledger entries hold digests and no contents, so each title is fetched once; `None` if it could not be.
-#[derive(Default)]
-struct TitleCache(BTreeMap<String, Option<String>>);
-
-impl TitleCache {
-    async fn find(&mut self, client: &Client, action: Option<&str>) -> Option<&str> {
-        let action = action?;
-        if self.0.len() >= MAX_CACHED_TITLES {
-            self.0.clear();
-        }
-        if !self.0.contains_key(action) {
-            let detail: Option<ActionDetail> = client.get(&format!("/api/v1/actions/{action}")).await.ok();
-            self.0.insert(action.to_owned(), detail.map(|detail| card::title(&detail.action)));
-        }
-        self.0.get(action)?.as_deref()
-    }
-}
-
 /// Formats a worker's name, state and use of its capacity, and its version if it differs from the control plane's.
 fn worker_line(worker: &WorkerView) -> String {
     let (name, state) = (marked(&worker.name), if worker.is_well { "well" } else { "silent" });
@@ -146,17 +91,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn c16_event_line_shows_the_title_or_the_tool_harmless() {
-        let (run, action) = (format!("run_{:032x}", 1), format!("act_{:032x}", 2));
-        let data = json!({ "at": "2026-01-31T09:30:00.000Z", "run": run, "action": action, "body": { "tool": "sh\u{202e}" } });
-        let event = StreamEvent { seq: 7, event: "action_proposed".to_owned(), data: data.to_string() };
-        let entry = EventEntry::parse(&event);
-        let head = "     7  2026-01-31T09:30:00.000Z  action_proposed          …00000001 …00000002 ";
-        assert_eq!(entry.line(Some("nmap -sV")), format!("{head}nmap -sV"));
-        assert_eq!(entry.line(None), format!("{head}sh⟦U+202E⟧"));
-    }
 
     #[test]
     fn c16_worker_line_shows_state_and_capacity() {
