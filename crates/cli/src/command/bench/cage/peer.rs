@@ -2,7 +2,7 @@
 //! The last two are told in the report with what to do, so that nobody takes an absent figure for a forgotten one.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use placet_sandbox::Profile;
 use serde_json::{Value, json};
