@@ -8,6 +8,7 @@ mod command;
 mod context;
 mod desk;
 mod error;
+mod events;
 mod following;
 mod home;
 mod intent;

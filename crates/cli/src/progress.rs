@@ -1,31 +1,30 @@
-//! A spinner for what takes longer than a moment; only where somebody sees it, gone when it is done.
+//! Shows what a command waits for. Printed only on a terminal, and erased when the wait is over.
 
-use std::io::IsTerminal as _;
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal as _, Write as _};
 
 use crate::out::Out;
 
-#[derive(Debug)]
-pub(crate) struct Spinner(Option<ProgressBar>);
+/// Clears the line of the cursor.
+const ERASE_LINE: &str = "\r\u{1b}[2K";
 
-impl Spinner {
+/// A line on stderr that names what a command waits for, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct WaitLine {
+    is_shown: bool,
+}
+
+impl WaitLine {
     pub(crate) fn start(out: &Out, text: &str) -> Self {
-        if out.is_json() || !std::io::stderr().is_terminal() {
-            return Self(None);
-        }
-        let bar = ProgressBar::new_spinner().with_message(text.to_owned());
-        bar.set_style(ProgressStyle::default_spinner());
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Self(Some(bar))
+        let mut stderr = std::io::stderr();
+        let is_shown = !out.is_json() && stderr.is_terminal() && write!(stderr, "{text} …").is_ok();
+        Self { is_shown }
     }
 }
 
-impl Drop for Spinner {
+impl Drop for WaitLine {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
+        if self.is_shown {
+            let _ = write!(std::io::stderr(), "{ERASE_LINE}");
         }
     }
 }

@@ -92,12 +92,6 @@ impl Profile {
         &self.lineage
     }
 
-    /// Whether it ships with the crate.
-    #[must_use]
-    pub fn is_builtin(&self) -> bool {
-        Self::NAMES.contains(&self.name.as_ref())
-    }
-
     /// What it changes of the built-in profile it is built on.
     #[must_use]
     pub fn changes(&self) -> &[Change] {

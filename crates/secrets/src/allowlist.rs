@@ -162,12 +162,6 @@ impl Allowlist {
             None => Judgement::NotListed,
         }
     }
-
-    /// How many entries are over, so that somebody clears them away.
-    #[must_use]
-    pub fn expired_count(&self, today: Day) -> usize {
-        self.entries.iter().filter(|entry| entry.expires < today).count()
-    }
 }
 
 impl Covers {

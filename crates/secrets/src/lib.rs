@@ -34,7 +34,7 @@ mod team;
 mod wrapped;
 
 pub use allowlist::{Allowlist, AllowlistError, Day, Judgement};
-pub use files::{is_env_file, is_secret_file};
+pub use files::is_env_file;
 pub use finding::{Encoding, Finding};
 pub use personal::redact_personal;
 pub use rule::Rule;

@@ -17,7 +17,7 @@ use crate::card;
 use crate::context::{Who, action_id, run_id, short};
 use crate::error::{CliError, Code};
 use crate::out::{DIM, Out, styled};
-use crate::progress::Spinner;
+use crate::progress::WaitLine;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -150,7 +150,7 @@ async fn propose(args: ProposeArgs, client: Client, out: &Out) -> Result<(), Cli
     let proposal = proposal(&agent, &args).await?;
     let mut view = agent.propose(&proposal).await.map_err(failed)?;
     if let Some(seconds) = args.wait {
-        let _spinner = Spinner::start(out, "waiting for a decision and a worker");
+        let _wait = WaitLine::start(out, "waiting for a decision and a worker");
         view = agent.wait(view.id, Duration::from_secs(seconds)).await.map_err(failed)?;
     }
     answer(out, &view);

@@ -2,13 +2,15 @@
 
 use jiff::{Timestamp, Zoned};
 use placet_domain::action::ActionStatus;
-use placet_wire::api::{InboxQuery, QueueQuery, QueueView};
+use placet_domain::text::marked;
+use placet_wire::api::{InboxQuery, QueueQuery, QueueView, StandingView};
 use placet_wire::endpoint::{ShowInbox, ShowQueue};
 use placet_wire::{Client, ClientError};
 
+use super::review::question;
 use super::{attention, safe_mode, until};
 use crate::card;
-use crate::context::{Who, action_id};
+use crate::context::{Who, action_id, short};
 use crate::error::CliError;
 use crate::out::Out;
 
@@ -105,15 +107,12 @@ async fn list(client: &Client, most: usize, out: &Out) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Plans, checkpoints, results and wishes wait for people too, and are no actions.
+/// Lists the runs that wait for a person: plans, checkpoints, results and wishes, which are no actions.
 async fn tell_of_runs(client: &Client, out: &Out) -> Result<(), CliError> {
     let inbox = client.get(ShowInbox { query: InboxQuery { limit: Some(1), ..InboxQuery::default() } }).await?;
-    let told = match inbox.runs.len() {
-        0 => return Ok(()),
-        1 => "a run stands still for a person: placet review".to_owned(),
-        runs => format!("{runs} runs stand still for a person: placet review"),
-    };
-    out.note(&told);
+    for StandingView { run, goal, why, .. } in &inbox.runs {
+        out.note(&format!("the {} of a run waits, {}: placet run show {}", question(*why), marked(goal), short(run)));
+    }
     Ok(())
 }
 

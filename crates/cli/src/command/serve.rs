@@ -12,7 +12,7 @@ use crate::home::Home;
 use crate::journal;
 use crate::open_files;
 use crate::out::Out;
-use crate::progress::Spinner;
+use crate::progress::WaitLine;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  placet serve\n  placet serve --address 127.0.0.1:0")]
@@ -51,7 +51,7 @@ fn needs_loopback(address: SocketAddr) -> Result<(), CliError> {
 
 /// Opens the store and serves the API.
 pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result<Serving, CliError> {
-    let _spinner = Spinner::start(out, "opening the store");
+    let _wait = WaitLine::start(out, "opening the store");
     let listing = home.catalogue()?;
     let kits = listing.kits(&home.catalogue_dir())?;
     let rules = home.rules()?.planning_with(listing.agents, listing.templates).equipped_with(kits);

@@ -39,7 +39,6 @@ impl Look {
     pub(crate) const DIM: Self = Self { dim: true, ..Self::PLAIN };
     pub(crate) const ASK: Self = Self { colour: Colour::Ask, ..Self::BOLD };
     pub(crate) const BAD: Self = Self { colour: Colour::Bad, ..Self::BOLD };
-    pub(crate) const GOOD: Self = Self { colour: Colour::Good, ..Self::PLAIN };
 
     #[must_use]
     pub(crate) const fn chosen(self) -> Self {

@@ -9,7 +9,6 @@ use crate::support::{Window, World, eventually};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 /// What is asked about an action by line.
-const QUESTION: &str = "approve (a), its like too (s), reject (r), later (l), who (w), next (n) or quit (q)?";
 
 /// A scan that waits for one person.
 fn waiting(world: &World, run: &str, host: &str) -> String {
@@ -175,22 +174,8 @@ fn b4_an_order_is_given_at_the_terminal_and_covers_what_comes_next() {
 }
 
 #[test]
-fn b4_an_order_is_given_by_line_and_where_none_is_possible_it_says_why() {
+fn b4_order_that_is_not_possible_is_refused_with_the_reason() {
     let (world, run) = World::start();
-    let propose = || world.propose(&run, &["sh", "echo again"]);
-    propose();
-    let mut window = review(&world, "ada", &["--plain"]);
-    window.says(QUESTION);
-    window.type_in("s\n");
-    window.says("until when (18:00), or for how long (90m, 2h) [1h]?");
-    window.type_in("\n");
-    window.says("for how many more at most [20]?");
-    window.type_in("2\n");
-    window.says("approve this and its like? type yes:");
-    window.type_in("yes\n");
-    window.says("order 1 stands until");
-    assert!(window.wait().success());
-    assert_eq!(propose()["status"], "APPROVED");
     let view = world.propose(&run, &["rm", "--", "out/old.md"]);
     assert_eq!(view["verdict"]["tier"], "C", "{view}");
     let window = review(&world, "ada", &[view["id"].as_str().unwrap()]);
@@ -233,24 +218,11 @@ fn b4_somebody_is_named_and_something_is_set_aside_at_the_terminal() {
 }
 
 #[test]
-fn b4_somebody_is_named_and_something_is_set_aside_by_line_and_by_command() {
+fn b4_action_is_assigned_and_deferred_by_command() {
     let (world, run) = World::start();
     world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
     let id = waiting(&world, &run, "10.0.0.5");
-    let mut window = review(&world, "ada", &["--plain"]);
-    window.says(QUESTION);
-    window.type_in("w\n");
-    window.says("who should look at it");
-    window.type_in("tom\n");
-    window.says("not said: name a reviewer");
-    eventually("it is asked again", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
-    window.type_in("l\n");
-    window.says("set aside until when");
-    window.type_in("90m\n");
-    window.says("is set aside until");
-    eventually("it is asked again", PATIENCE, || window.lines().matches(QUESTION).count() == 3);
-    window.type_in("q\n");
-    assert!(window.wait().success());
+    world.by("ada", &["queue", "defer", &id, "--until", "90m"]).ok();
     let asked = tokio::runtime::Runtime::new().unwrap();
     let listed = |whose: &str, name: &str| {
         let query = InboxQuery { whose: Some(whose.to_owned()), ..InboxQuery::default() };
@@ -387,27 +359,6 @@ fn b4_it_stops_and_goes_on_with_the_terminal_given_back_meanwhile() {
 }
 
 #[test]
-fn c16_however_watching_ends_or_stands_still_the_terminal_is_as_it_was() {
-    let (world, _run) = World::start();
-    for (signal, code) in [("TERM", 130), ("INT", 130), ("HUP", 0)] {
-        let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 100, 30);
-        window.shows("0 runs wait");
-        let taken = window.settings();
-        assert_ne!(taken, window.before, "keys arrive as they are typed");
-        window.send("TSTP");
-        eventually("it stands still", PATIENCE, || window.state() == 'T');
-        eventually("the screen is given back meanwhile", PATIENCE, || window.is_given_back());
-        assert_eq!(window.settings(), window.before);
-        window.send("CONT");
-        eventually("it goes on", PATIENCE, || window.settings() == taken && !window.is_given_back());
-        window.send(signal);
-        assert_eq!(window.wait().code(), Some(code), "{signal}");
-        eventually("the screen is given back", PATIENCE, || window.is_given_back());
-        assert_eq!(window.settings(), window.before, "{signal}");
-    }
-}
-
-#[test]
 fn b4_without_a_control_plane_nothing_is_decided_and_it_is_found_again() {
     let (mut world, run) = World::start();
     let id = waiting(&world, &run, "10.0.0.5");
@@ -441,67 +392,6 @@ fn b4_the_link_is_shown_and_the_id_is_copied() {
 }
 
 #[test]
-fn b4_lines_and_questions_for_those_who_listen() {
-    let (world, run) = World::start();
-    let (first, second) = (waiting(&world, &run, "10.0.0.5"), waiting(&world, &run, "10.0.0.6"));
-    let mut window = review(&world, "ada", &["--plain"]);
-    window.says(QUESTION);
-    window.type_in("a\n");
-    window.says("type yes:");
-    window.type_in("yes\n");
-    window.says("approved …");
-    eventually("the next one is asked about", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
-    window.type_in("r\n");
-    window.says("why? the agent reads it:");
-    window.type_in("enough\n");
-    window.says("rejected …");
-    assert!(window.wait().success());
-    let statuses = [shown(&world, &first)["status"].clone(), shown(&world, &second)["status"].clone()];
-    assert!(statuses.contains(&Value::from("APPROVED")) && statuses.contains(&Value::from("REJECTED")), "{statuses:?}");
-    assert!(!window.lines().contains('\u{1b}'));
-}
-
-#[test]
-fn b4_at_lines_what_is_typed_ahead_decides_nothing_and_the_end_of_it_leaves() {
-    let (world, run) = World::start();
-    let ids = ["10.0.0.5", "10.0.0.6"].map(|host| waiting(&world, &run, host));
-    let mut window = review(&world, "ada", &["--plain"]);
-    window.says(QUESTION);
-    // The first card is passed over, and the rest is typed for one that nobody has seen.
-    window.type_in("n\na\nyes\n");
-    eventually("the next one is asked about", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
-    window.type_in("r\n");
-    window.says("why? the agent reads it:");
-    window.type_in("\u{4}");
-    assert!(window.wait().success());
-    for id in &ids {
-        assert_eq!(shown(&world, id)["status"], "PENDING_APPROVAL");
-    }
-}
-
-#[test]
-fn b4_at_lines_what_was_decided_elsewhere_is_told_and_not_asked_about_again() {
-    let (world, run) = World::start();
-    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
-    let ids = ["10.0.0.5", "10.0.0.6"].map(|host| (host, waiting(&world, &run, host)));
-    let mut window = review(&world, "ada", &["--plain"]);
-    window.says(QUESTION);
-    let card = window.lines();
-    let (_, shown_first) = ids.iter().find(|(host, _)| card.contains(host)).unwrap();
-    world.by("eve", &["reject", shown_first, "--reason", "mine"]).ok();
-    window.type_in("a\n");
-    window.says("type yes:");
-    window.type_in("yes\n");
-    window.says("not decided:");
-    window.says("it changed since you were shown it");
-    window.says("decided: REJECTED: action_rejected by eve");
-    eventually("the next one is asked about", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
-    window.type_in("q\n");
-    assert!(window.wait().success());
-    assert_eq!(shown(&world, shown_first)["because"], "mine");
-}
-
-#[test]
 fn b4_what_was_typed_before_a_question_was_seen_answers_none() {
     let (world, run) = World::start();
     let id = waiting(&world, &run, "10.0.0.5");
@@ -528,10 +418,8 @@ fn b4_what_was_typed_before_a_question_was_seen_answers_none() {
 #[test]
 fn b4_without_a_terminal_it_names_the_commands_that_need_none() {
     let (world, _) = World::start();
-    for more in [&[][..], &["--plain"]] {
-        let said = world.by("ada", &[&["review"], more].concat()).exits(2);
-        assert!(said.stderr.contains("placet queue") && said.stderr.contains("placet approve"), "{}", said.stderr);
-    }
+    let said = world.by("ada", &["review"]).exits(2);
+    assert!(said.stderr.contains("placet queue") && said.stderr.contains("placet approve"), "{}", said.stderr);
 }
 
 /// Actions whose worker was ended while they ran.
@@ -546,7 +434,7 @@ fn interrupted(world: &World, run: &str, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn d9_what_was_interrupted_is_settled_at_the_terminal_on_a_screen_and_by_line() {
+fn d9_interrupted_action_is_settled_on_the_screen_and_by_command() {
     let mut world = World::set_up();
     world.term("lease_ms", 1_500);
     world.serve();
@@ -561,14 +449,7 @@ fn d9_what_was_interrupted_is_settled_at_the_terminal_on_a_screen_and_by_line() 
     window.type_in("it may have slept long enough\r");
     window.shows("given up …");
     assert_eq!(world.status(first), "ABANDONED");
-    let mut plain = review(&world, "ada", &["--plain", second]);
-    plain.says("run it again (a), give it up (r), next (n) or quit (q)?");
-    assert!(plain.lines().contains("nobody knows how far it got"), "{}", plain.lines());
-    plain.type_in("a\n");
-    plain.says("why? it is recorded");
-    plain.type_in("it only sleeps\n");
-    plain.says("to be run again:");
-    assert!(plain.wait().success());
+    world.by("ada", &["action", "resolve", second, "--retry", "--reason", "it only sleeps"]).ok();
     eventually("it waits or runs again", PATIENCE, || world.status(second) != "INTERRUPTED");
 }
 

@@ -1,10 +1,10 @@
-//! WATCH: everything that happens in the runs that somebody sees, as one screen, as lines and as entries of the ledger.
+//! WATCH: everything that happens in the runs that somebody sees, as lines and as entries of the ledger.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::{Process, Said, Window, World};
+use crate::support::{Process, Said, World};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -13,23 +13,7 @@ fn propose(world: &World, run: &str) {
 }
 
 #[test]
-fn c16_a_screen_shows_runs_and_what_waits_as_it_happens() {
-    let (world, run) = World::start();
-    let _worker = world.worker(&[]);
-    let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 120, 30);
-    window.shows("0 actions and 0 runs wait");
-    window.shows("try things");
-    window.shows("w1");
-    propose(&world, &run);
-    window.shows("1 action and 0 runs wait");
-    window.shows("action_proposed");
-    window.type_in("q");
-    assert!(window.wait().success());
-    assert!(window.is_given_back());
-}
-
-#[test]
-fn c16_elsewhere_than_at_a_terminal_every_event_is_a_line_or_its_entry() {
+fn c16_every_event_is_a_line_or_its_entry() {
     let (world, run) = World::start();
     let words = Process::start(&mut world.command(&["--as", "ada", "watch"]));
     let entries = Process::start(&mut world.command(&["--as", "ada", "--json", "watch", "--project", "alpha"]));
@@ -59,11 +43,6 @@ fn c16_it_begins_with_what_happened_last_and_tells_what_would_be_done() {
     let words = Process::start(&mut world.command(&["--as", "ada", "watch"]));
     let line = words.line(PATIENCE, |line| line.contains("action_proposed"));
     assert!(line.contains("nmap -sV"), "{line}");
-    let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 80, 24);
-    window.shows("action_proposed");
-    window.shows("B one     nmap -sV");
-    window.type_in("q");
-    assert!(window.wait().success());
 }
 
 #[test]

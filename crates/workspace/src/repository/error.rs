@@ -55,9 +55,6 @@ pub enum RepositoryError {
     /// No such branch or commit.
     #[error("`{0}` names no commit here: name a branch, a tag or a commit of this repository")]
     Unknown(String),
-    /// There is no commit to begin with.
-    #[error("there is no commit to begin with: make a first commit")]
-    Empty,
     /// A branch without which nothing can be compared.
     #[error("there is no branch `{0}`")]
     NoBranch(Branch),

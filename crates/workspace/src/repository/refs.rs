@@ -4,9 +4,6 @@ use super::commit::{self, CommitInfo};
 use super::{Repository, RepositoryError};
 use crate::git::{Branch, GitError, ObjectId};
 
-/// The names most repositories give the branch that everything begins from.
-const USUAL_BASES: &[&str] = &["main", "master", "trunk", "develop"];
-
 impl Repository {
     /// The commit that a branch, a tag or the name of a commit stands for.
     pub fn resolve(&self, name: &str) -> Result<ObjectId, RepositoryError> {
@@ -40,33 +37,6 @@ impl Repository {
             return Ok(true);
         }
         Ok(self.git().ask(["show-ref", "--verify", "--quiet", &branch.full()])?)
-    }
-
-    /// The branch that worktrees begin from when nobody says otherwise: the one the remote calls its main one, one with a
-    /// usual name, or the one that is checked out.
-    pub fn default_base(&self) -> Result<Branch, RepositoryError> {
-        let named = self.symbolic("refs/remotes/origin/HEAD", "refs/remotes/origin/")?;
-        let usual = USUAL_BASES.iter().filter_map(|name| name.parse().ok());
-        for branch in named.into_iter().chain(usual) {
-            if self.branch_exists(&branch)? {
-                return Ok(branch);
-            }
-        }
-        let current = self.symbolic("HEAD", "refs/heads/")?.ok_or(RepositoryError::Empty)?;
-        if self.branch_exists(&current)? { Ok(current) } else { Err(RepositoryError::Empty) }
-    }
-
-    /// The branch checked out in the main checkout, if one is.
-    pub fn checked_out(&self) -> Result<Option<Branch>, RepositoryError> {
-        self.symbolic("HEAD", "refs/heads/")
-    }
-
-    fn symbolic(&self, name: &str, prefix: &str) -> Result<Option<Branch>, RepositoryError> {
-        match self.git().run(["symbolic-ref", "--quiet", name]) {
-            Ok(printed) => Ok(text(&printed).strip_prefix(prefix).and_then(|name| name.parse().ok())),
-            Err(GitError::Failed { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Whether everything on a branch is on another one too.

@@ -115,12 +115,6 @@ impl Worktree {
         self.read_given().unwrap_or_default()
     }
 
-    /// Whether it was ever made ready to work in.
-    #[must_use]
-    pub fn has_given(&self) -> bool {
-        self.read_given().is_some()
-    }
-
     fn read_given(&self) -> Option<Given> {
         let (file, _) = Dir::open(&self.layers()).ok()?.file(FILE.as_bytes()).ok()?;
         let mut bytes = Vec::new();

@@ -15,7 +15,6 @@ tests![
     formats_that_are_not_read_are_refused,
     nothing_in_a_worktree_decides_which_repository_it_belongs_to,
     branches_and_commits_are_resolved,
-    the_base_is_the_branch_everybody_means,
     merged_and_unmerged_branches_are_told_apart,
     commits_of_a_range_are_read_as_they_were_written,
 ];
@@ -117,21 +116,6 @@ fn branches_and_commits_are_resolved() {
         let error = repository.resolve(name).expect_err("it names no commit");
         assert!(matches!(error, RepositoryError::Unknown(_)), "{name}: {error}");
     }
-}
-
-fn the_base_is_the_branch_everybody_means() {
-    let project = Project::new();
-    let base = || project.open().default_base().expect("a branch").to_string();
-    project.git(&["checkout", "--quiet", "-b", "work"]);
-    assert_eq!(base(), "main");
-    project.git(&["branch", "production", "main"]);
-    project.git(&["update-ref", "refs/remotes/origin/production", "main"]);
-    project.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/production"]);
-    assert_eq!(base(), "production");
-    project.git(&["symbolic-ref", "-d", "refs/remotes/origin/HEAD"]);
-    project.git(&["branch", "--quiet", "-D", "main", "production"]);
-    assert_eq!(base(), "work");
-    assert!(matches!(Project::empty().open().default_base(), Err(RepositoryError::Empty)));
 }
 
 fn merged_and_unmerged_branches_are_told_apart() {

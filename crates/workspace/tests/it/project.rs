@@ -32,7 +32,7 @@ impl Project {
         project
     }
 
-    pub(crate) fn empty() -> Self {
+    fn empty() -> Self {
         let outer = TempDir::new().expect("a temporary directory");
         fs::create_dir(outer.path().join("project")).expect("a directory");
         git(&outer.path().join("project"), &["init", "--quiet"]);

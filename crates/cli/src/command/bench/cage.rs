@@ -1,20 +1,16 @@
-//! How long a cage takes from launch to gone, around `true`, beside a bare process and beside other launchers.
+//! How long a cage takes from launch to gone, around `true`, beside a bare process and beside bwrap.
 //!
 //! Every round runs each of them once, so that all see the same load. Everything that is done for one cage is done while
 //! its clock runs: its helper is forked, its groups are made, and it ends when all of that is gone. `cage` has the zygote
 //! that this process started for its first cage, as a worker has it; for `cage_cold` one is started and ended within the
-//! clock; `cage_first` is the first one of the process. Container launchers take many times as long, so they sit rounds
-//! out and get a part of the time. Between two measurements there is a pause, in which what one left to the kernel is
-//! done; [`sustained`] has none.
+//! clock; `cage_first` is the first one of the process. Between two measurements there is a pause, in which what one left to
+//! the kernel is done; [`sustained`] has none.
 //!
-//! The peers get the profile's files and scratch space, and bwrap its system call filter too. None of them gets the
-//! masked parts of /proc, Landlock, limits, or a process outside that ends it on time, so the comparison is in their favour.
+//! bwrap gets the profile's files, scratch space and system call filter. It does not get the masked parts of /proc, Landlock,
+//! limits, or a process outside that ends it on time, so the comparison is in its favour.
 
 mod bwrap;
 mod peer;
-mod podman;
-mod rootfs;
-mod runc;
 mod sustained;
 
 use std::process::{Command, Stdio};
@@ -26,16 +22,12 @@ use serde_json::{Value, json};
 use super::stats::{Times, round};
 use crate::error::{CliError, chain};
 use peer::Peer;
-use rootfs::Rootfs;
 
 /// A launcher of its own has a zygote of its own.
 const OWN_BINARY: &str = "/proc/self/exe";
 
 /// Longer than the kernel takes to let go of a cage that is gone.
 const PAUSE: Duration = Duration::from_millis(5);
-
-/// A container launcher gets at most one part in so many of the time.
-const SLOW_SHARE: u32 = 4;
 
 /// One part in so many of the time is for cages without a pause.
 const SUSTAINED_SHARE: u32 = 4;
@@ -44,9 +36,7 @@ pub(super) fn measure(seconds: u64) -> Result<Value, CliError> {
     let profile = Profile::builtin("default").ok_or_else(|| CliError::failed("the default profile is missing"))?;
     let launcher = Launcher::default();
     let first = timed(|| in_cage(&launcher, &profile))?;
-    let rootfs = Rootfs::make(&profile)?;
     let mut bwrap = Peer::bwrap(&profile)?;
-    let mut containers = [Peer::runc(&profile, &rootfs)?, Peer::podman(&profile, &rootfs)];
     let [mut plain, mut cage, mut cold] = [(); 3].map(|()| Times::default());
     let (began, span) = (Instant::now(), Duration::from_secs(seconds));
     while began.elapsed() < span {
@@ -62,12 +52,9 @@ pub(super) fn measure(seconds: u64) -> Result<Value, CliError> {
             bwrap.take_part()?;
         }
         cold.push(timed(|| in_cage(&Launcher::with_helper(OWN_BINARY), &profile))?);
-        for container in &mut containers {
-            container.take_part_within(began.elapsed() / SLOW_SHARE)?;
-        }
     }
     let sustained = sustained::measure(&mut bwrap, || in_cage(&launcher, &profile), span / SUSTAINED_SHARE)?;
-    let mut report = json!({
+    Ok(json!({
         "load_average": std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim(),
         "fork_exec": plain.spread_ms(),
         "cage": cage.spread_ms(),
@@ -75,13 +62,10 @@ pub(super) fn measure(seconds: u64) -> Result<Value, CliError> {
         "cage_first_ms": round(first.as_secs_f64() * 1_000.0),
         "cage_over_fork_exec": cage.over(&mut plain),
         "sustained": sustained,
-    });
-    for peer in std::iter::once(&mut bwrap).chain(&mut containers) {
-        report[format!("cage_over_{}", peer.name())] = json!(peer.under(&mut cage));
-        report[format!("cage_cold_over_{}", peer.name())] = json!(peer.under(&mut cold));
-        report[peer.name()] = peer.report();
-    }
-    Ok(report)
+        "cage_over_bwrap": bwrap.under(&mut cage),
+        "cage_cold_over_bwrap": bwrap.under(&mut cold),
+        "bwrap": bwrap.report(),
+    }))
 }
 
 fn timed(work: impl FnOnce() -> Result<(), CliError>) -> Result<Duration, CliError> {

@@ -14,8 +14,6 @@ mod stats;
 mod verification;
 mod worktree;
 
-use std::path::PathBuf;
-
 use serde_json::json;
 
 use super::demo::World;
@@ -39,9 +37,6 @@ pub(crate) struct Args {
     /// How many rounds `worktree` and `rollback` run, the former unless time is up before
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = at_least_one())]
     rounds: u64,
-    /// The program of a LiteLLM proxy, for `gateway` to measure beside ours
-    #[arg(long, value_name = "PROGRAM")]
-    litellm: Option<PathBuf>,
 }
 
 fn at_least_one() -> clap::builder::RangedU64ValueParser<u64> {
@@ -58,7 +53,7 @@ enum What {
     Verify,
     /// The governed loop over HTTP, without a cage
     Loop,
-    /// A cage beside a bare process, bwrap, runc and podman
+    /// A cage beside a bare process and bwrap
     Cage,
     /// A leased action from permit to recorded evidence
     Leased,
@@ -94,7 +89,7 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
         report.insert("leased".into(), measure_leased(args.seconds, out).await?);
     }
     if wanted(What::Gateway) {
-        report.insert("gateway".into(), gateway::measure(args.seconds, args.litellm.as_deref(), out).await?);
+        report.insert("gateway".into(), gateway::measure(args.seconds, out).await?);
     }
     // Only if they are named: each takes longer than all the others together.
     let mut ground = None;

@@ -20,7 +20,7 @@ use crate::command::init::first_identity;
 use crate::error::CliError;
 use crate::home::Home;
 use crate::out::Out;
-use crate::progress::Spinner;
+use crate::progress::WaitLine;
 
 /// What the demo's agent may do: read, count, write one report, reach one network.
 const SCOPE: &str = r#"
@@ -64,7 +64,7 @@ fn measuring() -> Terms {
 impl World {
     /// A control plane, and a worker beside it.
     pub(super) async fn start(keep: Option<&Path>, out: &Out) -> Result<Self, CliError> {
-        let _spinner = Spinner::start(out, "starting a control plane and a worker");
+        let _wait = WaitLine::start(out, "starting a control plane and a worker");
         let mut world = Self::set_up(keep, None, Terms::default()).await?;
         world.introduce("worker", Role::Worker).await?;
         world.worker = Some(start_worker(&world.home, &world.server, world.dir())?);
@@ -73,13 +73,13 @@ impl World {
 
     /// Only a control plane: the worker is played by somebody else.
     pub(crate) async fn start_control_only(out: &Out) -> Result<Self, CliError> {
-        let _spinner = Spinner::start(out, "starting a control plane");
+        let _wait = WaitLine::start(out, "starting a control plane");
         Self::set_up(None, None, measuring()).await
     }
 
     /// Only a control plane, whose agents call models by these settings.
     pub(crate) async fn start_with_models(gateway: &str, out: &Out) -> Result<Self, CliError> {
-        let _spinner = Spinner::start(out, "starting a control plane");
+        let _wait = WaitLine::start(out, "starting a control plane");
         Self::set_up(None, Some(gateway), measuring()).await
     }
 

@@ -13,7 +13,7 @@ use crate::command::serve::open_store;
 use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::out::Out;
-use crate::progress::Spinner;
+use crate::progress::WaitLine;
 
 /// Reads the store of the home, while no control plane runs.
 pub(super) async fn offline(dir: &Path, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -39,7 +39,7 @@ fn exported(out: &Out, dir: &Path, head: &SignedTreeHead, key: &str) {
 
 /// Fetches head and entries and writes them as an export. The server is not trusted: the export is verified afterwards.
 pub(crate) async fn export(client: &Client, dir: &Path, out: &Out) -> Result<(SignedTreeHead, VerifierKey), CliError> {
-    let _spinner = Spinner::start(out, "fetching the ledger");
+    let _wait = WaitLine::start(out, "fetching the ledger");
     let view: HeadView = client.get(ShowHead {}).await?;
     let key = parse_key(&view.key)?;
     let head = SignedTreeHead::verify(view.note.as_bytes(), &key);

@@ -7,11 +7,11 @@ use crate::command::serve::open_store;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::out::{BAD, GOOD, Out, styled};
-use crate::progress::Spinner;
+use crate::progress::WaitLine;
 
 pub(super) async fn run(who: &Who, out: &Out) -> Result<(), CliError> {
     let (scrub, differences, evidence) = {
-        let _spinner = Spinner::start(out, "going through everything");
+        let _wait = WaitLine::start(out, "going through everything");
         let store = open_store(&who.home()?).await?;
         let scrub = store.scrub().await.map_err(|fault| unreadable(&fault))?;
         let differences = store.check_projections().await.map_err(|fault| unreadable(&fault))?;

@@ -9,7 +9,7 @@ use super::parse_key;
 use super::signings::{Checked, Signings};
 use crate::error::{CliError, Code};
 use crate::out::{BAD, GOOD, Out, styled};
-use crate::progress::Spinner;
+use crate::progress::WaitLine;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<(), CliError> {
     let known = args.since.as_deref().map(|path| known_head(path, &key)).transpose()?;
     let mut signings = Signings::default();
     let report = {
-        let _spinner = Spinner::start(out, "verifying");
+        let _wait = WaitLine::start(out, "verifying");
         bundle::verify_reading(dir, &key, known.as_ref(), &mut |bytes| signings.read(bytes))
     };
     let signings = signings.finish();

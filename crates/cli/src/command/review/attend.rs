@@ -76,7 +76,7 @@ impl Sitting {
 }
 
 /// `eve: you know this tool`.
-pub(super) fn assignment(text: &str) -> Attend {
+fn assignment(text: &str) -> Attend {
     let (to, note) = text.split_once(':').unwrap_or((text, ""));
     let to = Some(to.trim().to_owned()).filter(|to| !to.is_empty());
     Attend::Assign { to, note: note.trim().to_owned() }

@@ -212,7 +212,7 @@ pub(crate) fn of_run(run: &RunView, why: StandsFor) -> Card {
     let status = run.status.to_string();
     Card {
         subject: Subject::Run(run.id, why),
-        title: format!("{} of {}", named(why), marked(&run.goal)),
+        title: format!("{} of {}", question(why), marked(&run.goal)),
         seen: run.review.to_string(),
         number: None,
         is_interrupted: false,
@@ -228,7 +228,7 @@ fn settled(run: &RunView) -> May {
     May::Settled(format!("{} {}{because}", run.status, run.meaning))
 }
 
-pub(crate) const fn named(why: StandsFor) -> &'static str {
+pub(crate) const fn question(why: StandsFor) -> &'static str {
     match why {
         StandsFor::Plan => "plan",
         StandsFor::Checkpoint => "checkpoint",

@@ -5,7 +5,7 @@
 use placet_domain::text::marked;
 
 use super::ahead::Ahead;
-use super::card::named;
+use super::card::question;
 use super::row::{Row, Subject};
 use super::sitting::{Mode, Pane, Sitting};
 use crate::card::tier_word;
@@ -172,7 +172,7 @@ impl Sitting {
         let agent = cut(&self.sign(&marked(&row.agent)), LONGEST_NAME, self.letters);
         let mark = match (&row.mark, row.subject) {
             (Some(mark), _) => Some(self.sign(&marked(mark))),
-            (None, Subject::Run(_, why)) => Some(named(why).to_owned()),
+            (None, Subject::Run(_, why)) => Some(question(why).to_owned()),
             (None, Subject::Action(_)) => None,
         };
         let age = Some(span(self.now_ms - row.since_ms));

@@ -12,7 +12,6 @@ mod files;
 mod foot;
 mod moves;
 mod office;
-mod plain;
 mod row;
 mod shell;
 mod shown;
@@ -28,6 +27,7 @@ use placet_wire::Client;
 use placet_wire::api::{RunView, StandsFor};
 use placet_wire::endpoint::ShowRun;
 
+pub(in crate::command) use self::card::question;
 use self::row::Subject;
 use self::shell::Manner;
 use super::project;
@@ -40,7 +40,7 @@ use crate::terminal::screen::Ink;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Keys: j k move, space scrolls, a approves (twice), s approves its like too, r rejects with a reason, e edits, d shows files, ? lists all.\n\nExamples:\n  placet --as ada review\n  placet --as ada review 3f2a\n  placet --as ada review --plain"
+    after_help = "Keys: j k move, space scrolls, a approves (twice), s approves its like too, r rejects with a reason, e edits, d shows files, ? lists all.\n\nExamples:\n  placet --as ada review\n  placet --as ada review 3f2a"
 )]
 pub(crate) struct Args {
     /// Only this action or run, by its id or the end of an action's
@@ -51,9 +51,6 @@ pub(crate) struct Args {
     /// Letters that every terminal has
     #[arg(long)]
     ascii: bool,
-    /// Lines and questions instead of a screen, for screen readers
-    #[arg(long)]
-    plain: bool,
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -70,16 +67,13 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         Some(typed) => Some(subject(&client, typed).await?),
         None => None,
     };
-    if args.plain {
-        return plain::sit(&client, project, first, out).await;
-    }
     let letters = if args.ascii { Letters::Ascii } else { Letters::All };
     let seat = who.seat(&client)?;
     shell::sit(client, Manner { ink: ink(), letters, project, first, seat }, out).await
 }
 
 /// Colours unless somebody said that they want none.
-pub(in crate::command) fn ink() -> Ink {
+fn ink() -> Ink {
     let says_no = std::env::var_os("NO_COLOR").is_some_and(|no| !no.is_empty());
     if says_no || std::env::var_os("TERM").is_some_and(|term| term == "dumb") { Ink::Plain } else { Ink::Coloured }
 }

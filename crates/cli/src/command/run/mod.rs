@@ -37,7 +37,6 @@ use placet_wire::{Client, Endpoint};
 use serde::Serialize;
 
 use self::asking::{Asks, agreed};
-pub(in crate::command) use self::budget::line as budget_line;
 pub(in crate::command) use self::checkpoint::text as checkpoint_text;
 pub(in crate::command) use self::rollback::text as rollback_text;
 pub(in crate::command) use self::wishes::text as wishes_text;

@@ -32,7 +32,6 @@ pub(super) fn everything(project: &Project) -> Done {
     }
     let Ok(repository) = Repository::find(&project.root()) else { return done };
     note("resolve", repository.resolve("main").map(drop).map_err(told));
-    note("base", repository.default_base().map(drop).map_err(told));
     note("list", repository.list().map(drop).map_err(told));
     for name in ["plain", "layered"] {
         note(name, work(&repository, name));

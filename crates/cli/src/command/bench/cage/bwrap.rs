@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use placet_sandbox::{Mount, MountKind, Profile};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::peer::Launches;
 use crate::error::CliError;
 
 /// The same walls by bwrap's names; files and the filter are added from the profile.
@@ -34,10 +33,9 @@ impl Bwrap {
         let arguments = walls.chain(mounts).chain(variables).chain(filtered).chain(command).collect();
         Ok(Self { arguments, filter })
     }
-}
 
-impl Launches for Bwrap {
-    fn command(&mut self) -> Result<Command, CliError> {
+    /// Runs `true` once.
+    pub(super) fn command(&mut self) -> Result<Command, CliError> {
         self.filter.rewind()?;
         let mut command = Command::new("bwrap");
         command.args(&self.arguments).stdin(Stdio::null());

@@ -1,5 +1,5 @@
 //! What the gateway to language models adds to a call, beside calls of the same scripted model without it: alone in this process,
-//! in a control plane with its ledger, and beside a LiteLLM proxy where somebody has one.
+//! and in a control plane with its ledger.
 //!
 //! The model is a process of its own where the gateway is one. Nothing is called that is not on this machine.
 
@@ -9,7 +9,6 @@ mod local_gateway;
 mod measure;
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -26,20 +25,12 @@ use crate::out::Out;
 use local_gateway::SCRIPT;
 use measure::{Plan, Report, Target, Times, compare, measure_here};
 
-/// Python takes its time to start.
-const PATIENCE: Duration = Duration::from_secs(120);
-const LITELLM_KEY: &str = "sk-measured";
-
-pub(super) async fn measure(seconds: u64, litellm: Option<&Path>, out: &Out) -> Result<Value, CliError> {
+pub(super) async fn measure(seconds: u64, out: &Out) -> Result<Value, CliError> {
     let during = Duration::from_secs(seconds);
     let plan = Plan { paced_for: during, flood_for: during, ..Plan::default() };
     let mut report = told(&plan, &measure_here(&plan).await.map_err(failed)?);
     let model = Model::start().await?;
     report["control_plane"] = through_control(&plan, &model, out).await?;
-    report["litellm"] = match litellm {
-        Some(program) => beside_litellm(&plan, &model, program).await?,
-        None => json!("not measured; name its program with --litellm"),
-    };
     Ok(report)
 }
 
@@ -106,60 +97,6 @@ async fn in_control(plan: &Plan, model: &Model, world: &World) -> Result<Value, 
     report["rss_bytes"] = json!(world.control_rss_bytes());
     report["control_cpu_ms"] = json!(world.control_cpu_ms().zip(before_ms).map(|(after, before)| after - before));
     Ok(report)
-}
-
-/// The same of a LiteLLM proxy in front of the same model.
-async fn beside_litellm(plan: &Plan, model: &Model, program: &Path) -> Result<Value, CliError> {
-    let place = tempfile::tempdir()?;
-    let config = litellm_config(place.path(), &model.target.url)?;
-    let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-    let mut command = Command::new(program);
-    command.arg("--config").arg(config).args(["--host", "127.0.0.1", "--port", &port.to_string()]);
-    command.current_dir(place.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut proxy = command
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| CliError::failed(format!("`{}`: {error}", program.display())))?;
-    let through = Target { url: format!("http://127.0.0.1:{port}"), key: LITELLM_KEY.to_owned() };
-    let measured = match until_it_answers(port, &mut proxy).await {
-        Ok(()) => compare(plan, &model.target, &through, &|| resident(&proxy)).await.map_err(failed),
-        Err(error) => Err(error),
-    };
-    let _ = proxy.kill().await;
-    measured.map(|seen| told(plan, &seen))
-}
-
-fn litellm_config(place: &Path, url: &str) -> io::Result<PathBuf> {
-    let path = place.join("config.yaml");
-    let text = format!(
-        "model_list:\n  - model_name: m\n    litellm_params:\n      model: openai/m\n      api_base: {url}/v1\n      api_key: nobody-asks\n\
-         general_settings:\n  master_key: {LITELLM_KEY}\n"
-    );
-    std::fs::write(&path, text)?;
-    Ok(path)
-}
-
-async fn until_it_answers(port: u16, proxy: &mut Child) -> Result<(), CliError> {
-    let answers = async {
-        while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-            if proxy.try_wait()?.is_some() {
-                return Err(CliError::failed("the LiteLLM proxy ended by itself; try it by hand"));
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
-        Ok(())
-    };
-    tokio::time::timeout(PATIENCE, answers)
-        .await
-        .unwrap_or_else(|_| Err(CliError::failed("the LiteLLM proxy never answers")))
-}
-
-/// What a child occupies. Its own children, if it has any, are not counted.
-fn resident(child: &Child) -> io::Result<u64> {
-    let pid = child.id().ok_or_else(|| io::Error::other("it has ended"))?;
-    let text = std::fs::read_to_string(format!("/proc/{pid}/statm"))?;
-    let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
-    Ok(pages * rustix::param::page_size() as u64)
 }
 
 fn failed(error: io::Error) -> CliError {

@@ -1,10 +1,10 @@
 //! `placet run watch`: what happens in a run, live, until it is over. Fed by the run's stream of events; a lost connection is
 //! taken up again where it broke, so that nothing is missed and nothing is told twice.
 //!
-//! On a terminal a compact view is drawn anew; elsewhere every event is a line, and whoever reads them is no person who could decide:
-//! where the run waits for one, that is said, and after the time to wait it ends with the code for it.
+//! Prints a line for each event, and on stderr what the run waits for. Without a terminal nobody who reads it could decide, so after the
+//! time to wait it ends with the code for that.
 
-mod view;
+mod waits;
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -17,12 +17,13 @@ use placet_wire::api::{CheckpointView, RunView};
 use placet_wire::endpoint::{FollowRun, ShowCheckpoint, ShowRun};
 use placet_wire::{Client, ClientError, EventStream, StreamEvent};
 
-use self::view::{View, Waits, waits};
+use self::waits::{Waits, waits};
 use crate::context::{all_actions, run_id};
 use crate::error::{CliError, Code};
+use crate::events::{EventEntry, TitleCache};
 use crate::out::Out;
 
-/// Events come in bursts: what is seen is drawn when one is over.
+/// Events come in bursts: the run is fetched when one is over.
 const QUIET: Duration = Duration::from_millis(150);
 /// Between two tries to reach a control plane that was there before.
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
@@ -49,11 +50,10 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, &args.run).await?;
-    let patience = args.wait.or_else(|| (!is_seen(out)).then_some(Duration::ZERO));
-    let mut watcher = Watcher { client, id, out, last_seq: None, view: View::start(out), patience, waiting: None };
-    let ended = watcher.until_over().await;
-    watcher.view.close();
-    let run = ended?;
+    let patience = args.wait.or_else(|| (!has_terminal(out)).then_some(Duration::ZERO));
+    let mut watcher =
+        Watcher { client, id, out, last_seq: None, titles: TitleCache::default(), patience, waiting: None };
+    let run = watcher.until_over().await?;
     let why = run.because.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     match run.status {
         RunStatus::Failed => Err(CliError::failed(format!("the run failed{why}"))),
@@ -71,8 +71,8 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
     }
 }
 
-/// Whether a person who looks would draw: a terminal, and no machine that reads.
-fn is_seen(out: &Out) -> bool {
+/// Checks for a terminal, where a person reads and may decide at once.
+fn has_terminal(out: &Out) -> bool {
     !out.is_json() && std::io::stdout().is_terminal()
 }
 
@@ -82,7 +82,7 @@ struct Watcher<'a> {
     out: &'a Out,
     /// The last event that was told.
     last_seq: Option<u64>,
-    view: View,
+    titles: TitleCache,
     /// How long a person may take; for ever if nothing is said.
     patience: Option<Duration>,
     /// What a person is waited for, and since when.
@@ -113,7 +113,7 @@ impl Watcher<'_> {
     }
 
     async fn connect_again(&self) -> Result<EventStream, CliError> {
-        self.view.aside(self.out, "the connection was lost; trying again");
+        self.out.note("the connection was lost; trying again");
         let lost = Instant::now();
         loop {
             tokio::time::sleep(BETWEEN_TRIES).await;
@@ -131,7 +131,7 @@ impl Watcher<'_> {
         loop {
             match tokio::time::timeout(QUIET, stream.next()).await {
                 Ok(Some(event)) => {
-                    self.tell(&event);
+                    self.tell(&event).await;
                     unseen = true;
                 }
                 Ok(None) => return Ok(Followed::Lost),
@@ -160,23 +160,24 @@ impl Watcher<'_> {
         }
     }
 
-    fn tell(&mut self, event: &StreamEvent) {
+    async fn tell(&mut self, event: &StreamEvent) {
         self.last_seq = Some(event.seq);
         if self.out.is_json() {
             self.out.data(&event.data);
         } else {
-            self.view.tell(event, self.out);
+            let entry = EventEntry::parse(event);
+            let title = self.titles.find(self.client, entry.action.as_deref()).await;
+            self.out.line(&entry.line(title));
         }
     }
 
-    /// How it stands now, drawn where somebody sees it.
+    /// Fetches the run and what it waits for.
     async fn look(&mut self) -> Result<RunView, ClientError> {
         let run = self.client.get(ShowRun { run: self.id }).await?;
         let checkpoint: Option<CheckpointView> = match run.checkpoint {
             Some(_) => self.client.get(ShowCheckpoint { run: self.id }).await.ok(),
             None => None,
         };
-        self.view.draw(&run, checkpoint.as_ref());
         let waited_for = match waits(&run, checkpoint.as_ref()) {
             None if run.status == RunStatus::Executing && self.patience.is_some() => self.undecided().await,
             waits => waits,
@@ -191,12 +192,12 @@ impl Watcher<'_> {
         actions.iter().find(|action| action.status == ActionStatus::PendingApproval).map(Waits::on)
     }
 
-    /// Starts to count when there is something else to wait for, and says so where nothing is drawn.
+    /// Starts to count when there is something else to wait for, and prints it.
     fn wait_for(&mut self, waits: Option<Waits>) {
         if self.waiting.as_ref().map(|(before, _)| before) == waits.as_ref() {
             return;
         }
-        if let Some(waits) = waits.as_ref().filter(|_| !self.view.is_drawn()) {
+        if let Some(waits) = &waits {
             self.out.note(&waits.to_string());
         }
         self.waiting = waits.map(|waits| (waits, Instant::now()));
