@@ -12,9 +12,7 @@ use placet_domain::id::RunId;
 use placet_domain::reason::{AgentEnd, HostFault};
 use placet_domain::run::{Output, Wanted};
 use placet_domain::scope::ScopePath;
-use placet_wire::api::{
-    Decision, FailureRequest, FaultRequest, HostingQuery, HostingView, OutputReport, RunView,
-};
+use placet_wire::api::{Decision, FailureRequest, FaultRequest, HostingQuery, HostingView, OutputReport, RunView};
 use placet_wire::endpoint::{
     FailRun, FetchEvidence, HostRun, ListHostings, ReportDestruction, ReportOutputs, ReportSnapshotFailure,
     StoreEvidence,
@@ -388,20 +386,20 @@ impl Keeper {
     async fn goes_on_unsaved(&self, error: &KeepError) -> bool {
         tracing::warn!(run = %self.run, %error, "it cannot be saved");
         let fault = HostFault::SnapshotFailed { error: cut(error.to_string()) };
-        self.report(ReportSnapshotFailure { run: self.run }, &FaultRequest { fault }).await.is_ok()
+        self.report_fault(ReportSnapshotFailure { run: self.run }, &FaultRequest { fault }).await.is_ok()
     }
 
     async fn fail(&self, fault: HostFault) {
         let request = FailureRequest { fault: Some(fault), ..FailureRequest::default() };
-        if let Err(error) = self.report(FailRun { run: self.run }, &request).await {
+        if let Err(error) = self.report_fault(FailRun { run: self.run }, &request).await {
             tracing::warn!(run = %self.run, %error, "the run could not be failed");
         }
     }
 
     /// Reports a fault until the control plane has it.
-    async fn report<E>(&self, endpoint: E, fault: &E::Body) -> Result<RunView, ClientError>
+    async fn report_fault<E>(&self, endpoint: E, fault: &E::Body) -> Result<RunView, ClientError>
     where
-        E: Endpoint<Seen = (), Answer = RunView> + Clone,
+        E: Endpoint<Seen = (), Body: Serialize, Answer = RunView> + Clone,
     {
         insist(|| self.worker.config.client.post(endpoint.clone(), fault)).await
     }
