@@ -66,7 +66,7 @@ fn b4_no_rule_promises_what_only_the_snapshots_of_a_run_can_keep() {
             !rule.rationale.to_string().contains("rolled back") && !rule.rationale.to_string().contains("undone"),
             "{}: {}",
             rule.id,
-            rule.rationale.to_string()
+            rule.rationale
         );
     }
 }
