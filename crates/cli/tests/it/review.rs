@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::support::{Window, World, eventually};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
-/// What is asked about an action by line.
 
 /// A scan that waits for one person.
 fn waiting(world: &World, run: &str, host: &str) -> String {
