@@ -75,7 +75,6 @@ words! {
     live: "Live", "En direct";
     colon: ": ", " : ";
     semicolon: "; ", " ; ";
-    question_mark: "?", " ?";
     something_waits: "Something else stands here now. Look again", "Autre chose est là maintenant. Regardez à nouveau";
     offline: "Not live: reload to see what is new", "Hors direct : rechargez pour voir du nouveau";
     all_stopped: "Everything is stopped", "Tout est arrêté";
@@ -663,7 +662,6 @@ words! {
     it_changed: "It is not what you saw any more.", "Ce n'est plus ce que vous avez vu.";
     not_possible: "That is not possible", "Ce n'est pas possible";
     not_found: "There is nothing here, or not for you.", "Il n'y a rien ici, ou pas pour vous.";
-    probably_meant: "Did you mean", "Vouliez-vous dire";
     what_you_wrote: "What you wrote", "Ce que vous avez écrit";
     what_you_wrote_hint: "It is kept nowhere but here: copy it before you go on.", "Ce n'est gardé nulle part ailleurs : copiez-le avant de continuer.";
     form_is_old: "This form is from another sign-in. Go back and reload.", "Ce formulaire vient d'une autre connexion. Revenez et rechargez.";

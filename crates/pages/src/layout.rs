@@ -25,8 +25,6 @@ pub struct Viewer {
     pub mark: String,
     /// Where in the inbox somebody is who decides on this page: told along with every form, so that they go on there.
     pub onward: Option<String>,
-    /// Where what the page shows is as JSON, if it is anywhere.
-    pub data: Option<String>,
     /// How many things wait for a person.
     pub waiting: u64,
     pub now: Timestamp,
@@ -168,7 +166,7 @@ pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: &Live, conten
             (ways(viewer, here))
             (notices(viewer))
             main #content tabindex="-1" { (content) }
-            (foot(lang, data_of(viewer, here)))
+            (foot(lang))
         },
     )
 }
@@ -190,11 +188,6 @@ fn ways(viewer: &Viewer, here: Here) -> Markup {
     }
 }
 
-/// Where the data is, for those whom the API gives it: it tells who there is only to those who read the ledger.
-fn data_of(viewer: &Viewer, here: Here) -> Option<&str> {
-    viewer.data.as_deref().filter(|_| here != Here::Agents || viewer.reads_ledger)
-}
-
 /// A page for somebody who is not signed in.
 pub(crate) fn outside(lang: Lang, title: &str, content: &Markup) -> Markup {
     document(
@@ -206,7 +199,7 @@ pub(crate) fn outside(lang: Lang, title: &str, content: &Markup) -> Markup {
                 p.brand { (mark()) "Placet" }
                 (content)
             }
-            (foot(lang, None))
+            (foot(lang))
         },
     )
 }
@@ -247,7 +240,7 @@ fn notices(viewer: &Viewer) -> Markup {
     }
 }
 
-fn foot(lang: Lang, data: Option<&str>) -> Markup {
+fn foot(lang: Lang) -> Markup {
     html! {
         footer {
             span { (lang.language()) }
@@ -255,7 +248,6 @@ fn foot(lang: Lang, data: Option<&str>) -> Markup {
                 @if *other == lang { strong lang=(other.code()) { (other.own_name()) } }
                 @else { a href={ "/language/" (other.code()) } lang=(other.code()) hreflang=(other.code()) { (other.own_name()) } }
             }
-            @if let Some(data) = data { a.data href=(data) type="application/json" { "JSON" } }
         }
     }
 }

@@ -163,7 +163,6 @@ pub(crate) mod tests {
             csrf: "c".to_owned(),
             mark: "m".to_owned(),
             onward: None,
-            data: None,
             waiting: 0,
             now: Timestamp::from_unix_ms(1_769_851_800_000),
             halted: None,

@@ -9,7 +9,6 @@ use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, outside, page};
 use crate::parts::section;
 use crate::refusals;
-use crate::text;
 
 /// A field grows no further than what stands on a screen.
 const MOST_ROWS: usize = 16;
@@ -24,8 +23,6 @@ pub struct Problem {
     pub refusal: Option<Refusal>,
     /// Where to look again.
     pub back: String,
-    /// The page that was probably meant, where there is none at the address.
-    pub meant: Option<String>,
     /// What somebody wrote in a form that could not be shown again, by the names of its fields.
     pub written: Vec<(String, String)>,
 }
@@ -52,7 +49,6 @@ pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup
             h1 { (heading) }
             p { (refusals::of_problem(lang, problem)) }
             p { @if problem.is_as_before() && !is_nowhere { (lang.nothing_changed()) " " } code { (problem.code) } }
-            @if let Some(meant) = &problem.meant { p { (lang.probably_meant()) " " a href=(meant) { (text::line(lang, meant)) } (lang.question_mark()) } }
             p { a.button href=(problem.back) { (if is_nowhere { lang.nav_inbox() } else { lang.look_again() }) } }
         }
         (written(lang, &problem.written))

@@ -15,7 +15,7 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
-use super::pages::{Browsing, explained, led, needs_own_host, turned_away, unanswered};
+use super::pages::{Browsing, explained, needs_own_host, turned_away, unanswered};
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -42,7 +42,7 @@ pub(crate) fn router(app: App, models: Option<Models>) -> Router {
                     }
                     Err(foreign) => foreign.into_response(),
                 },
-                None => ours.oneshot(led(request)).await.into_response(),
+                None => ours.oneshot(request).await.into_response(),
             }
         }
     })

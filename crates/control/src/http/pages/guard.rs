@@ -27,8 +27,7 @@ use super::super::caller::single;
 use super::super::problem::Failure;
 use super::super::route::Access;
 use super::address::Address;
-use super::data::{self, Led};
-use super::{astray, enter, form, viewer};
+use super::{enter, form, viewer};
 use crate::app::App;
 use crate::names::token_digest;
 use crate::public_url::PublicUrl;
@@ -53,8 +52,6 @@ pub(super) struct Visiting {
     /// How far the ledger was before anything was read for them.
     pub(super) mark: String,
     pub(super) lang: Lang,
-    /// Where the data of the page is that they look at, if it is anywhere.
-    pub(super) data: Option<String>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Visiting {
@@ -103,7 +100,7 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     let visiting = match find_visit(app, address, request.headers(), lang).await {
         Err(failure) => return as_page(lang, None, back, failure.into_response()),
         Ok(None) => return enter::first(app, address, &request, lang),
-        Ok(Some(visiting)) => Visiting { data: data::address_of(request.uri().path()), ..visiting },
+        Ok(Some(visiting)) => visiting,
     };
     let most = app.settings().limits.in_flight_per_identity();
     let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
@@ -123,60 +120,14 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     if answered.extensions().get::<Failure>().is_none() {
         return answered;
     }
-    // That something is not as wished has no data.
-    let visiting = Visiting { data: None, ..visiting };
     let viewer = viewer::viewer(app, &visiting).await.ok();
     as_page(lang, viewer.as_ref(), back, answered)
 }
 
-/// The same before what has the data of pages: no page is made of a problem, and nothing is told to a page of strangers.
-pub(super) async fn guard_data(State((app, access)): State<(App, Access)>, request: Request, next: Next) -> Response {
-    match came_to(&request, app.settings().public_url.as_ref()) {
-        Err(failure) => with_headers(failure.into_response()),
-        Ok(address) => {
-            let answered = admit_to_data(&app, access, &address, request, next).await;
-            let answered = with_headers(answered.unwrap_or_else(Failure::into_response));
-            if address.is_for_tls_alone() { for_tls_alone(answered) } else { answered }
-        }
-    }
-}
-
-async fn admit_to_data(
-    app: &App,
-    access: Access,
-    address: &Address,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, Failure> {
-    if request.extensions().get::<Led>().is_none() {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "unknown_route", "put `.json` behind the address of a page"));
-    }
-    let site = single(request.headers(), &FETCH_SITE)?;
-    if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
-        let why = "the data of a page is for pages of ours, and for whoever types its address";
-        return Err(Failure::new(StatusCode::FORBIDDEN, "csrf", why));
-    }
-    let found = find_visit(app, address, request.headers(), Lang::default()).await?;
-    let unknown = "sign in at /enter; a program asks below /api/v1 with a token";
-    let visiting = found.ok_or_else(|| Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", unknown))?;
-    let most = app.settings().limits.in_flight_per_identity();
-    let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
-        let why = "you have too many requests under way; wait for one to end";
-        return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why));
-    };
-    if !access.admits(&visiting.identity) {
-        return Ok(refuse(app, &visiting.identity, access).await);
-    }
-    note_holder(&request, visiting.identity.id);
-    request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
-    request.extensions_mut().insert(address.clone());
-    Ok(next.run(request).await)
-}
-
 /// What no page answers, to somebody with a browser: as a page. Who asks for what only takes forms, by reloading or by going back to it,
 /// is led to where the form stood.
-/// Whoever is signed in has the way to every page around it, and to the one that they probably meant.
-pub(in crate::http) async fn unanswered(app: &App, request: Request, mut answered: Response) -> Response {
+/// Somebody who is signed in also gets the navigation.
+pub(in crate::http) async fn unanswered(app: &App, request: Request, answered: Response) -> Response {
     if !wants_page(&request) {
         return answered;
     }
@@ -189,9 +140,6 @@ pub(in crate::http) async fn unanswered(app: &App, request: Request, mut answere
         Some(address) => seen_by(app, address, request.headers(), lang).await,
         None => None,
     };
-    if let Some(meant) = viewer.as_ref().and_then(|_| astray::meant(request.uri().path())) {
-        answered.extensions_mut().insert(Meant(meant));
-    }
     with_headers(as_page(lang, viewer.as_ref(), "/".to_owned(), answered))
 }
 
@@ -223,9 +171,9 @@ impl From<&Request> for Browsing {
 }
 
 impl Browsing {
-    /// Nothing where a program asks, or somebody who wants the data of a page.
+    /// Returns `None` for a request that does not ask for a page.
     pub(in crate::http) fn of(request: &Request) -> Option<Self> {
-        (wants_page(request) && request.extensions().get::<Led>().is_none()).then(|| Self::from(request))
+        wants_page(request).then(|| Self::from(request))
     }
 
     fn address(&self, app: &App) -> Option<Address> {
@@ -287,14 +235,7 @@ async fn find_visit(
     let (visit, now) = (token_digest(&secret), app.store().now());
     let counts = |identity: &Identity| !identity.revoked && identity.doors.visit(visit, now).is_some();
     let (csrf, mark) = (csrf_of(&secret), app.page_state().marks.at(app.store().size()));
-    Ok(found.filter(counts).map(|identity| Visiting {
-        identity: Arc::new(identity),
-        visit,
-        csrf,
-        mark,
-        lang,
-        data: None,
-    }))
+    Ok(found.filter(counts).map(|identity| Visiting { identity: Arc::new(identity), visit, csrf, mark, lang }))
 }
 
 /// `idn_….secret`: whose it is, so that it is found without a search, and what proves it.
@@ -373,9 +314,8 @@ fn place(request: &Request) -> String {
 /// A problem, for people: the same status and words, as a page.
 fn as_page(lang: Lang, viewer: Option<&placet_pages::Viewer>, back: String, answered: Response) -> Response {
     let Some(failure) = answered.extensions().get::<Failure>() else { return answered };
-    let (meant, written) = (answered.extensions().get::<Meant>(), answered.extensions().get::<Written>());
+    let written = answered.extensions().get::<Written>();
     let problem = Problem {
-        meant: meant.map(|Meant(place)| place.clone()),
         written: written.map(|Written(fields)| fields.clone()).unwrap_or_default(),
         ..problem(failure, back)
     };
@@ -385,7 +325,7 @@ fn as_page(lang: Lang, viewer: Option<&placet_pages::Viewer>, back: String, answ
 /// Why something was not done, as pages tell it.
 pub(super) fn problem(failure: &Failure, back: String) -> Problem {
     let (code, detail, refusal) = (failure.code().to_owned(), failure.detail().to_owned(), failure.refusal().cloned());
-    Problem { code, detail, refusal, back, meant: None, written: Vec::new() }
+    Problem { code, detail, refusal, back, written: Vec::new() }
 }
 
 /// What somebody wrote in a form that is not shown again, along with why.
@@ -396,10 +336,6 @@ pub(super) fn with_written(mut answered: Response, fields: Vec<(String, String)>
     answered.extensions_mut().insert(Written(fields));
     answered
 }
-
-/// Where somebody probably wanted to go.
-#[derive(Debug, Clone)]
-struct Meant(String);
 
 /// A page that may take long to make: a card with large files, a run with a long past. Made where it keeps no other request waiting.
 pub(super) async fn made(page: impl FnOnce() -> placet_pages::Markup + Send + 'static) -> Result<Response, Failure> {

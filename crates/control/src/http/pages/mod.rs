@@ -8,12 +8,10 @@ mod action;
 mod address;
 mod amend;
 mod around;
-mod astray;
 mod attention;
 mod brake;
 mod budget;
 mod course;
-mod data;
 mod deciding;
 mod done;
 mod doors;
@@ -49,7 +47,6 @@ mod viewer;
 
 pub(super) use action::{decider, page as action_page};
 pub(super) use address::Address;
-pub(super) use data::led;
 pub(super) use guard::{Browsing, explained, needs_own_host, turned_away, unanswered};
 pub(crate) use live::{News, spread as spread_news};
 pub(crate) use looks::Looks;
@@ -166,10 +163,10 @@ pub(super) fn table() -> Vec<Route> {
     ]
 }
 
-/// The pages as routes, and what has their data, each behind the guard that knows browsers.
+/// The pages as routes, each behind the guard that knows browsers.
 pub(super) fn router(app: &App) -> Router<App> {
     let routes = table().into_iter();
-    routes.fold(data::router(app), |router, route| {
+    routes.fold(Router::new(), |router, route| {
         let guarded = route.handler.layer(from_fn_with_state((app.clone(), route.access), guard::guard));
         router.route(&route.path, guarded)
     })

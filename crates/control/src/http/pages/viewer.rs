@@ -35,7 +35,6 @@ pub(super) async fn viewer_of(app: &App, visiting: &Visiting, waiting: u64) -> R
         csrf: visiting.csrf.clone(),
         mark: visiting.mark.clone(),
         onward: None,
-        data: visiting.data.clone(),
         waiting,
         now: app.store().now(),
         halted: organisation.halt.map(|halt| halt.reason),

@@ -77,11 +77,8 @@ async fn c16_what_is_not_there_is_a_page_and_the_address_of_a_form_leads_to_wher
     assert!(missing.header("content-security-policy").contains("default-src 'none'"));
     let around = |page: &str| page.contains("href=\"/settings\"") && page.contains("action=\"/leave\"");
     assert!(around(&missing.text()), "the way to other pages is there: {}", missing.text());
-    let nearly = browser.open(&format!("/action/{}", action.id)).await.is(404).text();
-    assert!(nearly.contains(&format!("Did you mean <a href=\"/actions/{}\">", action.id)), "{nearly}");
-    assert!(browser.open("/setings").await.is(404).text().contains("Did you mean <a href=\"/settings\">"));
     let stranger = Browser::of(&app, &reviewer).open("/setings").await.is(404).text();
-    assert!(!around(&stranger) && !stranger.contains("Did you mean"), "{stranger}");
+    assert!(!around(&stranger), "{stranger}");
     let reloaded = browser.open(&format!("/actions/{}/approve", action.id)).await.is(303);
     assert_eq!(reloaded.header("location"), format!("/actions/{}", action.id));
     let wrong = browser.send(&Filled { to: "/runs".to_owned(), fields: Vec::new() }).await.is(405).text();

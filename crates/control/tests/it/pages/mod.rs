@@ -5,7 +5,6 @@ mod amending;
 mod between;
 pub(crate) mod browser;
 mod cards;
-mod data;
 mod deciding;
 mod doors;
 mod entering;
