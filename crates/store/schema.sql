@@ -239,15 +239,6 @@ CREATE TABLE idempotency (
     PRIMARY KEY (actor, key)
 ) STRICT, WITHOUT ROWID;
 
--- Content: how long a reviewer had a card open before deciding, and how long it takes to read it. Not in the ledger, which is for ever:
--- it is about people, and deleted when figures no longer need it.
-CREATE TABLE look (
-    seq       INTEGER PRIMARY KEY REFERENCES ledger (seq),
-    at_ms     INTEGER NOT NULL,
-    looked_ms INTEGER NOT NULL,
-    needed_ms INTEGER NOT NULL
-) STRICT;
-
 -- Content: files that a person marked as seen, by bytes, path and project. It is about people, decides nothing, and is deleted after its
 -- time.
 CREATE TABLE seen_file (

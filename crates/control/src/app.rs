@@ -25,7 +25,7 @@ use crate::declared::Declared;
 use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
 use crate::flow::{Absences, No, Turns};
-use crate::http::{Looks, Marks, Names, News, Passwords, Questions};
+use crate::http::{Marks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
 use crate::logs::Logs;
 use crate::notify::{Health, Routes};
@@ -218,7 +218,6 @@ pub(crate) struct PageState {
     pub(crate) trips: Trips,
     pub(crate) news: News,
     pub(crate) marks: Marks,
-    pub(crate) looks: Looks,
     absences: Absences,
 }
 

@@ -3,9 +3,7 @@
 use maud::{Markup, html};
 use placet_domain::id::ActionId;
 use placet_domain::time::Timestamp;
-use placet_wire::api::{
-    AgeRow, DecisionCounts, DecisionSummary, HabitView, HastyWeekView, ShareView, SpreadView, WaitingSummary,
-};
+use placet_wire::api::{AgeRow, DecisionCounts, DecisionSummary, HabitView, SpreadView, WaitingSummary};
 
 use crate::columns::{Columns, Labels, Layout, columns};
 use crate::lang::Lang;
@@ -23,8 +21,8 @@ pub struct OwnPage {
     pub alone: Vec<(ActionId, String, Timestamp)>,
 }
 
-/// Figures of everything within the viewer's reach. `oversees`: whether the viewer may be shown how hasty a group decides.
-pub fn decisions(viewer: &Viewer, shown: &DecisionSummary, oversees: bool) -> Markup {
+/// Figures of everything within the viewer's reach.
+pub fn decisions(viewer: &Viewer, shown: &DecisionSummary) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_decisions()) " " small { (lang.last_30_days()) } }
@@ -39,7 +37,6 @@ pub fn decisions(viewer: &Viewer, shown: &DecisionSummary, oversees: bool) -> Ma
             (section("weeks", lang.outcomes_per_week(), &weeks(lang, shown)))
             (section("tiers", lang.by_tier(), &tiers(lang, shown)))
         }
-        @if oversees { (section("haste", lang.haste(), &haste(lang, &shown.hasty))) }
     };
     page(viewer, Here::Decisions, lang.nav_decisions(), &Live::around(), &content)
 }
@@ -133,27 +130,6 @@ fn tiers(lang: Lang, shown: &DecisionSummary) -> Markup {
     }
 }
 
-fn share(lang: Lang, share: ShareView) -> String {
-    format!("{} {} {}", lang.number(share.part), lang.of(), lang.number(share.of))
-}
-
-/// Of all people together and of weeks that are over, so that it tells of nobody.
-fn haste(lang: Lang, hasty: &[HastyWeekView]) -> Markup {
-    html! {
-        @if !hasty.is_empty() {
-            table.list.figures {
-                thead { tr { th scope="col" { (lang.week_from()) } th scope="col" { (lang.hasty_approvals()) } } }
-                tbody {
-                    @for week in hasty {
-                        tr { th scope="row" { (date(&week.from)) } td { (lang.percent(u64::from(week.percent))) } }
-                    }
-                }
-            }
-        }
-        p.note { (lang.hasty_hint()) }
-    }
-}
-
 pub fn own(viewer: &Viewer, shown: &OwnPage) -> Markup {
     let (lang, habits) = (viewer.lang, &shown.habits);
     let content = html! {
@@ -163,32 +139,17 @@ pub fn own(viewer: &Viewer, shown: &OwnPage) -> Markup {
         @if habits.most_decided > 0 {
             p { (lang.decided_lately()) " " strong { (lang.number(habits.decided_lately)) } " " (lang.of()) " " (lang.number(habits.most_decided)) " " (lang.before_twice()) }
         }
-        (section("reading", lang.time_to_read(), &reading(lang, habits)))
+        (section("habits", lang.what_stands_out(), &habits_of(lang, habits)))
         @if !shown.alone.is_empty() { (section("alone", lang.approved_alone(), &alone(viewer, shown))) }
     };
     page(viewer, Here::Decisions, lang.how_you_decide(), &Live::around(), &content)
 }
 
-fn reading(lang: Lang, habits: &HabitView) -> Markup {
-    let looked = habits.looked.as_ref().map_or_else(|| lang.unknown().to_owned(), |look| lang.span(look.median_ms));
+fn habits_of(lang: Lang, habits: &HabitView) -> Markup {
     html! {
-        dl.tiles {
-            (tile(lang.median_look(), &looked))
-            (tile(lang.quick_approvals(), &share(lang, habits.quick)))
-            (tile(lang.hasty_approvals(), &share(lang, habits.hasty)))
-            (tile(lang.longest_streak(), &lang.number(habits.streak)))
-        }
+        dl.tiles { (tile(lang.longest_streak(), &lang.number(habits.streak))) }
         @if habits.signals.is_empty() { p.note { (lang.no_signal()) } }
-        ul.plain { @for signal in &habits.signals { li { strong.ask { (signalled(lang, signal)) } } } }
-        p.note { (lang.look_hint()) }
-    }
-}
-
-fn signalled(lang: Lang, signal: &str) -> &'static str {
-    match signal {
-        "quick" => lang.signal_quick(),
-        "hasty" => lang.signal_hasty(),
-        _ => lang.signal_never_no(),
+        @else { p { strong.ask { (lang.signal_never_no()) } } }
     }
 }
 

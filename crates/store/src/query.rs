@@ -28,13 +28,13 @@ pub struct Debts {
     pub states: Vec<(String, String)>,
 }
 
-/// Looks and marks that are deleted in one step: no more than others would notice.
+/// Marks on files that are deleted in one step: no more than others would notice.
 pub(crate) const MOST_FORGOTTEN: u32 = 512;
 /// Marks of one person: more files than anybody reads in a month.
 pub(crate) const MOST_SEEN: u32 = 2_000;
 
-/// Looks and marks from before this moment are deleted: figures do not need them.
-pub(crate) fn looks_kept_from_ms(now: Timestamp) -> i64 {
+/// Marks on files from before this moment are deleted.
+pub(crate) fn marks_kept_from_ms(now: Timestamp) -> i64 {
     now.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX))
 }
 

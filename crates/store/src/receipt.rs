@@ -5,7 +5,7 @@ use std::ops::Range;
 use placet_domain::approval::Terms;
 use placet_domain::command::IdempotencyKey;
 use placet_domain::decide::Loaded;
-use placet_domain::deciding::{Decision, Look};
+use placet_domain::deciding::Decision;
 use placet_domain::digest::Digest;
 use placet_domain::identity::Identity;
 use placet_domain::record::Record;
@@ -18,8 +18,6 @@ pub struct Extras {
     pub advice: Option<String>,
     /// What a new password is compared with; its digest must be the one in the command.
     pub verifier: Option<String>,
-    /// How whoever decides looked at it, where that is known. Not in the ledger.
-    pub look: Option<Look>,
     /// What becomes of a refusal that is worth an entry.
     pub refusal: Noting,
 }

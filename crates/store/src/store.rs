@@ -288,15 +288,15 @@ impl Store {
         backend!(self, sqlite => sqlite.seen(files).await)
     }
 
-    /// Whether it is known of a decision how it was looked at, although the time of that is over.
-    pub async fn has_old_looks(&self) -> Result<bool, StoreError> {
+    /// Whether there is a mark on a file whose time is over.
+    pub async fn has_old_marks(&self) -> Result<bool, StoreError> {
         let now = self.now();
-        backend!(self, sqlite => sqlite.has_old_looks(now).await)
+        backend!(self, sqlite => sqlite.has_old_marks(now).await)
     }
 
-    /// Forgets looks whose time is over: some hundreds of them, the oldest.
-    pub async fn forget_looks(&self) -> Result<(), StoreError> {
-        backend!(self, sqlite => sqlite.forget_looks().await)
+    /// Forgets marks whose time is over: some hundreds of them, the oldest.
+    pub async fn forget_marks(&self) -> Result<(), StoreError> {
+        backend!(self, sqlite => sqlite.forget_marks().await)
     }
 
     /// What waits for people in runs that are open, the oldest first: of which tier, and since when.

@@ -8,9 +8,6 @@ use crate::context::Who;
 use crate::error::CliError;
 use crate::out::{Out, table};
 
-/// Weeks are told by the date they begin.
-const DATE: usize = 10;
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How you decide, which nobody else can ask for
@@ -42,20 +39,13 @@ fn figures(summary: &DecisionSummary) -> Vec<Vec<String>> {
     }
     rows.push(row("wait now", &summary.waiting.count.to_string()));
     rows.extend(summary.waiting.oldest_ms.map(|oldest_ms| row("oldest of them", &span(oldest_ms))));
-    rows.extend(summary.hasty.iter().map(|week| {
-        let monday = week.from.get(..DATE).unwrap_or(&week.from);
-        row(&format!("too fast, week of {monday}"), &format!("about {} of 100", week.percent))
-    }));
     rows
 }
 
 fn habits(mine: &HabitView) -> Vec<Vec<String>> {
     let mut rows = vec![row("since", &mine.since)];
     rows.extend(waits("waited", mine.waited.as_ref()));
-    rows.extend(waits("looked", mine.looked.as_ref()));
     rows.extend(counts(&mine.counts));
-    rows.push(row("within 2 s where two are asked", &format!("{} of {}", mine.quick.part, mine.quick.of)));
-    rows.push(row("far faster than can be read", &format!("{} of {}", mine.hasty.part, mine.hasty.of)));
     rows.push(row("longest row of approvals", &mine.streak.to_string()));
     rows.extend(mine.signals.iter().map(|signal| row("stands out", signal)));
     rows

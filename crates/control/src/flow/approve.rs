@@ -2,32 +2,29 @@
 
 use placet_domain::action::{ActionCommand, ActionState, Resolution};
 use placet_domain::command::Command;
-use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::passkey::Proof;
 use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
-use placet_store::Extras;
 
 use super::order::withdraw_disowned;
 use super::{Caller, No, find_action, find_ground, find_place};
 use crate::app::App;
 
 pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
-    approve_looked(app, caller, id, (seen, None), None).await
+    approve_signed(app, caller, id, seen, None).await
 }
 
-/// The same, with what a passkey of the caller signed, and with how whoever decides looked at it.
-pub(crate) async fn approve_looked(
+/// Approves with the signature of a passkey of the caller, if there is one.
+pub(crate) async fn approve_signed(
     app: &App,
     caller: &Caller,
     id: ActionId,
-    (seen, proof): (Digest, Option<Proof>),
-    look: Option<Look>,
+    seen: Digest,
+    proof: Option<Proof>,
 ) -> Result<ActionState, No> {
-    let command = ActionCommand::Approve { seen, proof: proof.map(Box::new) };
-    change_looked(app, caller, id, command, look).await
+    change(app, caller, id, ActionCommand::Approve { seen, proof: proof.map(Box::new) }).await
 }
 
 pub(crate) async fn reject(
@@ -37,17 +34,7 @@ pub(crate) async fn reject(
     seen: Digest,
     reason: String,
 ) -> Result<ActionState, No> {
-    reject_looked(app, caller, id, (seen, reason), None).await
-}
-
-pub(crate) async fn reject_looked(
-    app: &App,
-    caller: &Caller,
-    id: ActionId,
-    (seen, reason): (Digest, String),
-    look: Option<Look>,
-) -> Result<ActionState, No> {
-    let action = change_looked(app, caller, id, ActionCommand::Reject { seen, reason }, look).await?;
+    let action = change(app, caller, id, ActionCommand::Reject { seen, reason }).await?;
     // With it all orders of the run for this tool are over, and so is what they approved.
     withdraw_disowned(app, action.run).await?;
     Ok(action)
@@ -84,18 +71,8 @@ pub(super) async fn change(
     id: ActionId,
     command: ActionCommand,
 ) -> Result<ActionState, No> {
-    change_looked(app, caller, id, command, None).await
-}
-
-async fn change_looked(
-    app: &App,
-    caller: &Caller,
-    id: ActionId,
-    command: ActionCommand,
-    look: Option<Look>,
-) -> Result<ActionState, No> {
     let run = find_place(app, caller, id).await?.run;
-    let (extras, command) = (Extras { look, ..Extras::default() }, Command::Action { id, run, command });
-    let receipt = app.submit_with(extras, caller.actor(), command, caller.key.clone()).await?;
+    let command = Command::Action { id, run, command };
+    let receipt = app.submit(caller.actor(), command, caller.key.clone()).await?;
     receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
 }

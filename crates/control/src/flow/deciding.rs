@@ -1,11 +1,9 @@
 //! How people decide, read back: figures of projects, one's own habits, and whether somebody decides so fast that they are asked to look
 //! twice. Nothing is decided or recorded here.
 
-use placet_domain::deciding::{
-    Decision, Figures, Habits, HastyWeek, MOST_DECISIONS, WINDOW_MS, closed_weeks, figures, habits, hasty_week,
-};
+use placet_domain::deciding::{Decision, Figures, Habits, MOST_DECISIONS, WINDOW_MS, figures, habits};
 use placet_domain::id::{IdentityId, ProjectId};
-use placet_domain::identity::{Reach, Role};
+use placet_domain::identity::Reach;
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_store::{DecisionFilter, MOST_ROWS};
@@ -22,8 +20,6 @@ pub(crate) struct Measured {
     pub(crate) waiting: u64,
     /// The oldest thousand that wait: of which tier, and since when.
     pub(crate) ages: Vec<(Tier, Timestamp)>,
-    /// For those who oversee everything, and where nobody can be picked out of it.
-    pub(crate) hasty: Vec<HastyWeek>,
     pub(crate) now: Timestamp,
 }
 
@@ -43,25 +39,8 @@ pub(crate) async fn measure(app: &App, caller: &Caller, project: Option<ProjectI
         figures: figures(&found),
         waiting: app.store().queue_length(reach.clone()).await.map_err(No::Fault)?,
         ages: app.store().waiting(reach, MOST_ROWS).await.map_err(No::Fault)?,
-        hasty: if project.is_none() { hasty_weeks(app, caller).await? } else { Vec::new() },
         now,
     })
-}
-
-/// How hasty everybody was together, week by week. The same for whoever is told: figures of some projects beside those of others would tell
-/// people apart who decide in one and not in the other.
-async fn hasty_weeks(app: &App, caller: &Caller) -> Result<Vec<HastyWeek>, No> {
-    let oversees = caller.identity.has(Role::Auditor) || caller.identity.has(Role::Admin);
-    if !oversees || caller.identity.reach != Reach::Everywhere {
-        return Ok(Vec::new());
-    }
-    let mut told = Vec::new();
-    for week in closed_weeks(app.store().now()) {
-        let (reach, since, until) = (Reach::Everywhere, week.from, Some(week.until));
-        let filter = DecisionFilter { reach, project: None, reviewer: None, since, until, limit: MOST_DECISIONS };
-        told.extend(hasty_week(week, &app.store().decisions(filter).await.map_err(No::Fault)?));
-    }
-    Ok(told)
 }
 
 /// How whoever asks decides. Of nobody else this can be asked.

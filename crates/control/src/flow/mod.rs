@@ -31,7 +31,7 @@ mod worktree;
 pub use admin::{bootstrap, end_passkeys};
 pub(crate) use admin::{declare, identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use amend::{Content, amend, amend_with};
-pub(crate) use approve::{approve, approve_looked, perform, reject, reject_looked, resolve, withdraw};
+pub(crate) use approve::{approve, approve_signed, perform, reject, resolve, withdraw};
 pub(crate) use attention::{assign, defer};
 pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in, who_is_away};
 pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces};

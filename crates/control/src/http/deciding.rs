@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use placet_domain::deciding::{Figures, HastyWeek, TierFigures, Week};
+use placet_domain::deciding::{Figures, TierFigures, Week};
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_wire::api;
@@ -34,7 +34,7 @@ pub(super) async fn own(app: &App, caller: &Caller) -> Result<api::HabitView, Fa
 }
 
 pub(super) fn view(measured: &Measured) -> api::DecisionSummary {
-    let Measured { since, figures, more, waiting, ages, hasty, now } = measured;
+    let Measured { since, figures, more, waiting, ages, now } = measured;
     let Figures { counts, waited, tiers, weeks, days, people: _ } = figures;
     let tier = |TierFigures { tier, counts, waited }: &TierFigures| api::TierSummary {
         tier: tier.to_string(),
@@ -58,12 +58,7 @@ pub(super) fn view(measured: &Measured) -> api::DecisionSummary {
             oldest_ms: ages.iter().map(|(_, since)| age_ms(*since, *now)).max(),
             ages: [Tier::B, Tier::C].iter().map(|tier| age_row(*tier, ages, *now)).collect(),
         },
-        hasty: hasty.iter().map(hasty_row).collect(),
     }
-}
-
-fn hasty_row(HastyWeek { from, percent }: &HastyWeek) -> api::HastyWeekView {
-    api::HastyWeekView { from: time(*from), percent: *percent }
 }
 
 fn age_ms(since: Timestamp, now: Timestamp) -> u64 {

@@ -41,7 +41,7 @@ mod view;
 mod wishes;
 mod worktrees;
 
-pub(crate) use pages::{Looks, Marks, Names, News, Passwords, Questions, spread_news};
+pub(crate) use pages::{Marks, Names, News, Passwords, Questions, spread_news};
 pub use placet_wire::api_document;
 pub(crate) use router::router;
 

@@ -1,10 +1,10 @@
 //! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks
-//! and people, sends traces and metrics, tells open pages that there is news, and removes contents and looks after their time; it
+//! and people, sends traces and metrics, tells open pages that there is news, and removes contents and marks after their time; it
 //! approves nothing.
 
 mod heads;
 mod lapses;
-mod looks;
+mod marks;
 mod metrics;
 mod notify;
 mod rejudge;
@@ -32,7 +32,7 @@ pub(crate) async fn enrol(app: &App) -> Result<(), No> {
 pub(crate) fn start(app: &App, address: SocketAddr) -> JoinSet<()> {
     let mut pumps = JoinSet::new();
     pumps.spawn(lapses::run(app.clone()));
-    pumps.spawn(looks::run(app.clone()));
+    pumps.spawn(marks::run(app.clone()));
     pumps.spawn(heads::run(app.clone()));
     pumps.spawn(spread_news(app.clone()));
     pumps.spawn(retention::run(app.clone()));

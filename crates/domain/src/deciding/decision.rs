@@ -55,15 +55,6 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What is known of how somebody looked at a card before they decided. Only pages know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    /// From the first time the card was shown to them until they decided.
-    pub looked_ms: u64,
-    /// What it takes to read it, by its length.
-    pub needed_ms: u64,
-}
-
 /// One end of one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
@@ -78,8 +69,6 @@ pub struct Decision {
     pub outcome: Outcome,
     /// Given by the person behind the agent, where one person works alone.
     pub single_operator: bool,
-    /// Unknown, unless it was decided on a page.
-    pub look: Option<Look>,
 }
 
 impl Decision {
@@ -102,7 +91,6 @@ pub fn decision(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Opt
         kind: before.kind,
         outcome,
         single_operator,
-        look: None,
     })
 }
 

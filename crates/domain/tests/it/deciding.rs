@@ -1,9 +1,7 @@
 //! How people decide: what of the record is a decision, what figures follow, and what stands out of one's own.
 
 use placet_domain::action::{ActionCommand, ActionStatus, Resolution};
-use placet_domain::deciding::{
-    ClosedWeek, Decision, Look, Outcome, Signal, closed_weeks, decision, figures, habits, hasty_week,
-};
+use placet_domain::deciding::{Decision, Outcome, Signal, decision, figures, habits};
 use placet_domain::id::IdentityId;
 use placet_domain::policy::Tier;
 use placet_domain::proposal::ActionKind;
@@ -102,8 +100,8 @@ fn who(number: u128) -> IdentityId {
     IdentityId::from_uuid(uuid::Uuid::from_u128(number))
 }
 
-/// A yes to tier C: after so many milliseconds, by somebody who looked so long at a card that takes ten seconds.
-fn yes(number: i64, waited_ms: i64, looked_ms: Option<u64>) -> Decision {
+/// Builds an approval of tier C that waited so many milliseconds.
+fn yes(number: i64, waited_ms: i64) -> Decision {
     let at = Timestamp::from_unix_ms(DAY_MS * 20_000 + number * HOUR_MS);
     Decision {
         at,
@@ -115,14 +113,13 @@ fn yes(number: i64, waited_ms: i64, looked_ms: Option<u64>) -> Decision {
         kind: ActionKind::ExecuteCode,
         outcome: Outcome::Approved,
         single_operator: false,
-        look: looked_ms.map(|looked_ms| Look { looked_ms, needed_ms: 10_000 }),
     }
 }
 
 #[test]
 fn c17_medians_and_nine_of_ten_are_of_what_people_decided() {
-    let mut all: Vec<Decision> = (1..=10).map(|number| yes(number, number * 1_000, None)).collect();
-    all.push(Decision { outcome: Outcome::Expired, reviewer: None, ..yes(11, 86_400_000, None) });
+    let mut all: Vec<Decision> = (1..=10).map(|number| yes(number, number * 1_000)).collect();
+    all.push(Decision { outcome: Outcome::Expired, reviewer: None, ..yes(11, 86_400_000) });
     let figures = figures(&all);
     let waited = figures.waited.unwrap();
     assert_eq!((waited.median_ms, waited.p90_ms, waited.count), (5_000, 9_000, 10), "silence is no decision");
@@ -134,98 +131,12 @@ fn c17_medians_and_nine_of_ten_are_of_what_people_decided() {
 }
 
 #[test]
-fn c17_yes_after_yes_faster_than_a_card_can_be_read_stands_out() {
-    let hurried: Vec<Decision> = (1..=25).map(|number| yes(number, 60_000, Some(900))).collect();
-    let found = habits(&hurried);
-    assert_eq!(found.signals, [Signal::Quick, Signal::Hasty]);
-    assert_eq!((found.streak, found.quick.part, found.hasty.of), (25, 25, 25));
-    let careful: Vec<Decision> = (1..=25).map(|number| yes(number, 60_000, Some(12_000))).collect();
-    assert_eq!(habits(&careful).signals, []);
-}
-
-#[test]
-fn c17_what_is_not_known_is_not_held_against_anybody() {
-    let unknown: Vec<Decision> = (1..=49).map(|number| yes(number, 500, None)).collect();
-    let found = habits(&unknown);
-    assert_eq!((found.signals, found.looked, found.quick.of), (Vec::new(), None, 0));
-    let few: Vec<Decision> = (1..=5).map(|number| yes(number, 500, Some(100))).collect();
-    assert_eq!(habits(&few).signals, [], "five are too few to say anything");
-}
-
-#[test]
 fn c17_approving_everything_stands_out_and_one_no_is_enough() {
-    let mut all: Vec<Decision> = (1..=60).map(|number| yes(number, 500, None)).collect();
+    let mut all: Vec<Decision> = (1..=60).map(|number| yes(number, 500)).collect();
     assert_eq!(habits(&all).signals, [Signal::NeverNo]);
-    all.push(Decision { outcome: Outcome::Rejected, ..yes(30, 500, None) });
+    all.push(Decision { outcome: Outcome::Rejected, ..yes(30, 500) });
     assert_eq!(habits(&all).signals, []);
     assert!(habits(&all).streak < 60, "and it breaks the row");
-}
-
-/// So many approvals of each of these people, in one week; every second one is hasty.
-fn together(made: &[i64]) -> Vec<Decision> {
-    let of = |(person, count): (usize, &i64)| {
-        let look = |number: i64| Some(if number % 2 == 0 { 100 } else { 9_000 });
-        (0..*count).map(move |number| Decision {
-            reviewer: Some(who(person as u128)),
-            at: Timestamp::from_unix_ms(MONDAY_MS + number),
-            ..yes(number, 1, look(number))
-        })
-    };
-    made.iter().enumerate().flat_map(of).collect()
-}
-
-/// A Monday.
-const MONDAY_MS: i64 = 20_500 * DAY_MS;
-
-fn week() -> ClosedWeek {
-    let [from, until] = [MONDAY_MS, MONDAY_MS + 7 * DAY_MS].map(Timestamp::from_unix_ms);
-    ClosedWeek { from, until }
-}
-
-fn told_of(decisions: &[Decision]) -> Option<u8> {
-    hasty_week(week(), decisions).map(|told| told.percent)
-}
-
-#[test]
-fn c17_how_hasty_a_group_is_is_not_told_where_it_would_tell_of_one_of_them() {
-    assert_eq!(told_of(&together(&[10, 10])), None, "two people");
-    assert_eq!(told_of(&together(&[10, 10, 9])), None, "and somebody who made too few");
-    assert_eq!(told_of(&together(&[10, 10, 10])), Some(50));
-    assert_eq!(told_of(&together(&[30, 10, 10])), None, "most of it is of one person");
-    assert_eq!(told_of(&together(&[20, 10, 10])), Some(50));
-    let unknown: Vec<Decision> =
-        together(&[10, 10, 10]).into_iter().map(|one| Decision { look: None, ..one }).collect();
-    assert_eq!(told_of(&unknown), None);
-}
-
-#[test]
-fn c17_how_hasty_a_group_is_is_told_in_tens_so_that_one_decision_more_or_less_is_not_seen() {
-    let mut all = together(&[40, 40, 40]);
-    assert_eq!(told_of(&all), Some(50));
-    all[0].look = all[1].look;
-    assert_eq!(told_of(&all), Some(50));
-    all.iter_mut().for_each(|one| one.look = Some(Look { looked_ms: 1, needed_ms: 10_000 }));
-    assert_eq!(told_of(&all), Some(100));
-}
-
-#[test]
-fn c17_a_week_is_told_when_it_is_over_whole_and_the_same_for_good() {
-    let at = |ms: i64| closed_weeks(Timestamp::from_unix_ms(MONDAY_MS + ms));
-    let is_told = |weeks: &[ClosedWeek]| weeks.contains(&week());
-    for before in [0, DAY_MS, 7 * DAY_MS - 1, 7 * DAY_MS + MINUTE_MS - 1] {
-        assert!(!is_told(&at(before)), "{before}");
-    }
-    for after in [7 * DAY_MS + MINUTE_MS, 20 * DAY_MS, 29 * DAY_MS] {
-        assert!(is_told(&at(after)), "{after}");
-    }
-    assert!(!is_told(&at(29 * DAY_MS + 1)), "before the first look of it is forgotten");
-    let told = at(25 * DAY_MS);
-    assert!(told.len() >= 3 && told.windows(2).all(|pair| pair[0].until == pair[1].from), "{told:?}");
-    // What is decided before and after it changes nothing of it.
-    let mut all = together(&[10, 10, 10]);
-    let others = [-1, 7 * DAY_MS].map(|ms| Decision { at: Timestamp::from_unix_ms(MONDAY_MS + ms), ..all[0].clone() });
-    (0..100).for_each(|_| all.extend(others.clone()));
-    assert_eq!(told_of(&all), Some(50));
 }
 
 #[test]

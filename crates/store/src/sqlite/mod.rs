@@ -142,8 +142,8 @@ impl Sqlite {
         self.keep(Task::MarkSeen(Box::new(file), is_seen)).await
     }
 
-    pub(crate) async fn forget_looks(&self) -> Result<(), StoreError> {
-        self.keep(Task::ForgetLooks).await
+    pub(crate) async fn forget_marks(&self) -> Result<(), StoreError> {
+        self.keep(Task::ForgetMarks).await
     }
 
     /// Has something written that nobody decides about, so nobody refuses it.
@@ -225,7 +225,7 @@ reads! {
     calls(run: RunId => run, most: u32 => most) -> Vec<Taken>;
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
     decisions(filter: DecisionFilter => &filter) -> Vec<Decision>;
-    has_old_looks(now: Timestamp => now) -> bool;
+    has_old_marks(now: Timestamp => now) -> bool;
     seen(files: Vec<SeenFile> => &files) -> Vec<bool>;
     decided_since(who: IdentityId => who, since: Timestamp => since, most: u32 => most) -> u64;
     waiting(reach: Reach => &reach, limit: u32 => limit) -> Vec<(Tier, Timestamp)>;

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 use placet_domain::action::ActionState;
 use placet_domain::approval::Asking;
-use placet_domain::deciding::{Decision, Look};
+use placet_domain::deciding::Decision;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Actor, Identity};
@@ -180,10 +180,6 @@ pub(crate) enum RowChange<'a> {
     Decision {
         decision: &'a Decision,
         seq: u64,
-    },
-    Look {
-        look: Look,
-        ended: Stamp,
     },
     Password {
         person: IdentityId,

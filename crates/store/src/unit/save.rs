@@ -121,7 +121,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
     }
 
     /// Saves content that the ledger names by digest: the sealed bytes of an action, its agent's words, the manifest of its results, and
-    /// a password verifier; and how a reviewer looked at what they decided.
+    /// a password verifier.
     pub(super) fn save_content(
         &mut self,
         submission: &Submission,
@@ -129,10 +129,6 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         extras: &Extras,
         first: u64,
     ) -> StoreResult<()> {
-        if let (Some((index, _)), Some(look)) = (decided.ended.first(), extras.look) {
-            let ended = Stamp { seq: first + *index as u64, at: self.now };
-            self.unit.save(RowChange::Look { look, ended })?;
-        }
         if let (Command::Identity { id, .. }, Some(verifier)) = (&submission.command, &extras.verifier) {
             self.unit.save(RowChange::Password { person: *id, verifier })?;
         }

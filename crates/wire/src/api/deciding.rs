@@ -1,6 +1,6 @@
 //! How people decide: figures of projects without names in them, and one's own habits.
 
-use placet_domain::deciding::{Counts, Habits, Share, Spread};
+use placet_domain::deciding::{Counts, Habits, Spread};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,19 +39,6 @@ impl From<Counts> for DecisionCounts {
     }
 }
 
-/// Some of many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ShareView {
-    pub part: u64,
-    pub of: u64,
-}
-
-impl From<Share> for ShareView {
-    fn from(Share { part, of }: Share) -> Self {
-        Self { part, of }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TierSummary {
     pub tier: String,
@@ -65,15 +52,6 @@ pub struct WeekSummary {
     /// RFC 3339; a Monday.
     pub from: String,
     pub counts: DecisionCounts,
-}
-
-/// How hasty the approvals of a week were, all people together. It does not change any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct HastyWeekView {
-    /// RFC 3339; a Monday.
-    pub from: String,
-    /// So many of a hundred, in tens.
-    pub percent: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -119,10 +97,6 @@ pub struct DecisionSummary {
     pub weeks: Vec<WeekSummary>,
     pub days: Vec<DaySummary>,
     pub waiting: WaitingSummary,
-    /// For auditors and administrators of everything: how many approvals of each week that is over came far faster than the card can be
-    /// read. A week is left out unless three or more people approved enough on pages, none of them most of it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hasty: Vec<HastyWeekView>,
 }
 
 /// How you decide. Nobody else is shown this.
@@ -134,16 +108,9 @@ pub struct HabitView {
     /// How long the questions had waited when you decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<SpreadView>,
-    /// How long the card had been open; only pages know.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub looked: Option<SpreadView>,
-    /// Approvals where two people are asked, of which the look is known: within two seconds.
-    pub quick: ShareView,
-    /// Approvals of which the look is known: far faster than the card can be read.
-    pub hasty: ShareView,
     /// The longest row of approvals without anything else in between.
     pub streak: u64,
-    /// `quick`, `hasty`, `never_no`.
+    /// `never_no`.
     pub signals: Vec<String>,
     /// Decisions in the last minutes, and from how many on a page asks you to look twice; 0 for never.
     pub decided_lately: u64,
@@ -156,9 +123,6 @@ impl HabitView {
             since,
             counts: habits.counts.into(),
             waited: habits.waited.map(Into::into),
-            looked: habits.looked.map(Into::into),
-            quick: habits.quick.into(),
-            hasty: habits.hasty.into(),
             streak: habits.streak,
             signals: habits.signals.iter().map(|signal| signal.as_str().to_owned()).collect(),
             decided_lately,

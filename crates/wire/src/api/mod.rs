@@ -27,8 +27,8 @@ pub use action::{
 pub use attention::{AsideView, AssignRequest, AssignmentView, AttentionView, DeferRequest};
 pub use call::{CallList, CallView, WordsRequest};
 pub use deciding::{
-    AgeRow, DaySummary, DecisionCounts, DecisionSummary, HabitView, HastyWeekView, ShareView, SpreadView, TierSummary,
-    WaitingSummary, WeekSummary,
+    AgeRow, DaySummary, DecisionCounts, DecisionSummary, HabitView, SpreadView, TierSummary, WaitingSummary,
+    WeekSummary,
 };
 pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
 pub use hosting::{

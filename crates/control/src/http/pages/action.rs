@@ -7,7 +7,6 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Resolution, Setting, Workers};
 use placet_domain::budget::Purpose;
-use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, IdentityId};
@@ -71,7 +70,7 @@ pub(in crate::http) async fn page(
     let is_asked = ask == Ask::Yes && state.status == ActionStatus::PendingApproval;
     let waits = is_asked && !fast;
     let evidence = manifest(app, &state).await?;
-    let page = ActionPage {
+    Ok(ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
         since: entries.first().map_or(state.deadline, |entry| entry.at),
         agent: names::person(app, state.proposer).await?,
@@ -94,11 +93,7 @@ pub(in crate::http) async fn page(
         log: None,
         entries: entries.into_iter().map(|entry| (entry.seq, entry.kind)).collect(),
         detail,
-    };
-    if matches!(page.ask, Ask::Yes | Ask::Sign(_)) {
-        app.page_state().looks.note(caller.identity.id, &page, app.store().now());
-    }
-    Ok(page)
+    })
 }
 
 /// Others that the viewer may decide together with it.
@@ -226,14 +221,8 @@ pub(super) async fn approve(State(app): State<App>, Path(id): Path<String>, sent
     let (id, seen) = (parse(&id)?, sent.fields.seen()?);
     let state = flow::find_action(&app, &sent.caller, id).await?;
     brake::on_action(&app, &sent.caller, &state, &sent.fields).await?;
-    let look = looked(&app, &sent.caller, id, seen);
-    passkey::approve(&app, &sent, &state, seen, look).await?;
+    passkey::approve(&app, &sent, &state, seen).await?;
     Ok(go_on(&sent.fields, id))
-}
-
-/// How whoever decides looked at the card, if it was shown to them here.
-fn looked(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Option<Look> {
-    app.page_state().looks.of((caller.identity.id, id, seen), app.store().now())
 }
 
 pub(super) async fn reject(
@@ -242,8 +231,7 @@ pub(super) async fn reject(
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
     let (id, seen) = (parse(&id)?, fields.seen()?);
-    let look = looked(&app, &caller, id, seen);
-    match flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await {
+    match flow::reject(&app, &caller, id, seen, fields.text("reason")?).await {
         Ok(_) => Ok(go_on(&fields, id)),
         // Somebody was faster, or something changed: what was written is there to be copied.
         Err(no) => Ok(with_written(Failure::from(no).into_response(), fields.written())),

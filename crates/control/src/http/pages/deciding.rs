@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use placet_domain::identity::Role;
 use placet_pages::OwnPage;
 
 use super::super::deciding;
@@ -18,8 +17,7 @@ const MOST_LISTED: usize = 20;
 pub(super) async fn show(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
     let measured = flow::measure(&app, &caller, None).await?;
-    let oversees = caller.identity.has(Role::Auditor) || caller.identity.has(Role::Admin);
-    Ok(html(placet_pages::decisions(&viewer, &deciding::view(&measured), oversees)))
+    Ok(html(placet_pages::decisions(&viewer, &deciding::view(&measured))))
 }
 
 pub(super) async fn own(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {

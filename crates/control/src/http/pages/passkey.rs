@@ -9,7 +9,6 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use placet_domain::action::ActionState;
 use placet_domain::command::About;
-use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::identity::{Identity, Reach, Role, has_come_in};
@@ -175,20 +174,14 @@ pub(super) fn prove_entrance(app: &App, who: &Identity, fields: &Fields) -> Resu
 }
 
 /// Approves what was shown, with what the passkey signed if the form brings it.
-pub(super) async fn approve(
-    app: &App,
-    sent: &Sent,
-    state: &ActionState,
-    seen: Digest,
-    look: Option<Look>,
-) -> Result<ActionState, Failure> {
+pub(super) async fn approve(app: &App, sent: &Sent, state: &ActionState, seen: Digest) -> Result<ActionState, Failure> {
     let Sent { visiting, caller, fields } = sent;
     if !is_answered(fields) {
-        return Ok(flow::approve_looked(app, caller, state.id, (seen, None), look).await?);
+        return Ok(flow::approve(app, caller, state.id, seen).await?);
     }
     let purpose = Purpose::Approve { person: visiting.identity.id, action: state.id, review: seen };
     match prove(app, &visiting.identity, purpose, Some(visiting.visit), fields) {
-        Ok(proof) => Ok(flow::approve_looked(app, caller, state.id, (seen, Some(proof)), look).await?),
+        Ok(proof) => Ok(flow::approve_signed(app, caller, state.id, seen, Some(proof)).await?),
         Err(flaw) => {
             let about = About { project: Some(state.project), run: Some(state.run), action: Some(state.id) };
             Err(noted(app, caller, about, "approve", flaw).await)

@@ -1,25 +1,15 @@
-//! How people decide, on pages: how long a card was open, who is asked to look twice, what everybody sees and what only oneself.
+//! How people decide, on pages: who is asked to look twice, what everybody sees and what only oneself.
 
 use placet_domain::approval::Asking;
-use placet_domain::identity::Reach;
-use placet_domain::time::Timestamp;
-use placet_store::DecisionFilter;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
-use placet_wire::endpoint::{ProposeAction, ShowOwnDecisions};
-use serde_json::json;
+use placet_wire::endpoint::ProposeAction;
 
 use super::browser::Browser;
 use crate::moves::{scan, sweep};
-use crate::person::Person;
 use crate::scenario::{Scenario, Setup, asking};
 
 const MINUTE_MS: u64 = 60_000;
-const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
-
-async fn mine(person: &Person) -> api::HabitView {
-    person.get(&ShowOwnDecisions {}.path()).await.is(200).json()
-}
 
 /// Approves an action after looking at it in the inbox for so long; where a name is asked for, it is typed.
 async fn approves(app: &Scenario, browser: &mut Browser, action: &api::ActionView, looked_ms: u64) {
@@ -29,38 +19,6 @@ async fn approves(app: &Scenario, browser: &mut Browser, action: &api::ActionVie
     browser.open(&path).await.is(200);
     let form = browser.form(&page, "approve");
     browser.send(&form.with("confirm", "nmap")).await.is(303);
-}
-
-#[tokio::test]
-async fn c17_a_page_knows_how_long_a_card_was_open_from_the_first_look_on() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    let mut rita = Browser::visiting(&app, &reviewer).await;
-    for looked_ms in [900, 30_000, 1_200] {
-        let action = agent.proposes(app.team.run, &sweep()).await;
-        approves(&app, &mut rita, &action, looked_ms).await;
-    }
-    let told = mine(&reviewer).await;
-    let looked = told.looked.unwrap();
-    assert_eq!((looked.median_ms, looked.p90_ms, looked.count), (1_200, 30_000, 3));
-    assert_eq!((told.quick.part, told.quick.of), (2, 3), "within two seconds where two people are asked");
-    // What was shown to one person is not held for another.
-    let other = agent.proposes(app.team.run, &scan()).await;
-    rita.open(&format!("/actions/{}", other.id)).await.is(200);
-    app.team.second.approves(&other).await.is(200);
-    assert_eq!(mine(&app.team.second).await.looked, None);
-}
-
-#[tokio::test]
-async fn c17_a_look_is_in_no_ledger() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    let mut rita = Browser::visiting(&app, &reviewer).await;
-    let action = agent.proposes(app.team.run, &scan()).await;
-    let before = app.size();
-    approves(&app, &mut rita, &action, 1_234).await;
-    assert_eq!(app.kinds_from(before).await, ["action.approved"]);
-    let recorded = app.bodies_from(before).await;
-    assert!(!recorded.contains("look") && !recorded.contains("needed"), "{recorded}");
-    app.assert_sound().await;
 }
 
 #[tokio::test]
@@ -183,65 +141,3 @@ async fn c17_what_executions_took_of_the_machine_is_drawn_on_the_page_of_their_r
     assert!(page.contains("Most memory of each execution") && page.contains("7 MiB"), "{page}");
 }
 
-/// Whether it is known of any decision how it was looked at.
-async fn is_any_look_known(app: &Scenario) -> bool {
-    let (reach, since) = (Reach::Everywhere, Timestamp::from_unix_ms(0));
-    let all = DecisionFilter { reach, project: None, reviewer: None, since, until: None, limit: 100 };
-    app.store().decisions(all).await.unwrap().iter().any(|one| one.look.is_some())
-}
-
-#[tokio::test]
-async fn c17_looks_are_forgotten_after_thirty_days_though_nobody_decides_anything() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    let mut rita = Browser::visiting(&app, &reviewer).await;
-    let action = agent.proposes(app.team.run, &scan()).await;
-    approves(&app, &mut rita, &action, 5_000).await;
-    assert!(is_any_look_known(&app).await);
-    app.pass_ms(30 * DAY_MS + MINUTE_MS);
-    for _ in 0..1_000 {
-        if !is_any_look_known(&app).await {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    panic!("how somebody looked is still known");
-}
-
-/// What an auditor is told of how hasty everybody was.
-async fn haste(person: &Person, project: &str) -> Vec<(String, u8)> {
-    let told: api::DecisionSummary = person.get(&format!("/api/v1/decisions/summary{project}")).await.is(200).json();
-    told.hasty.into_iter().map(|week| (week.from, week.percent)).collect()
-}
-
-#[tokio::test]
-async fn c17_how_hasty_everybody_was_is_told_of_weeks_that_are_over_and_never_changes() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    let third = app.another("reviewer", 3).await;
-    let people = [&reviewer, &app.team.second, &third];
-    for person in people {
-        let mut browser = Browser::visiting(&app, person).await;
-        for _ in 0..10 {
-            let action = agent.proposes(app.team.run, &scan()).await;
-            approves(&app, &mut browser, &action, 1).await;
-        }
-    }
-    assert_eq!(haste(&app.auditor, "").await, [], "the week is not over");
-    // It began on a Saturday.
-    app.pass_ms(2 * DAY_MS);
-    let told = [("2026-01-26T00:00:00.000Z".to_owned(), 100)];
-    assert_eq!(haste(&app.auditor, "").await, told);
-    // Whoever asks again and again while people decide learns nothing by it.
-    let mut rita = Browser::visiting(&app, &reviewer).await;
-    for _ in 0..12 {
-        let action = agent.proposes(app.team.run, &scan()).await;
-        approves(&app, &mut rita, &action, 5 * MINUTE_MS).await;
-        assert_eq!(haste(&app.auditor, "").await, told);
-    }
-    // Nor by asking for one project, or for what some of the overseers see.
-    assert_eq!(haste(&app.auditor, &format!("?project={}", app.team.project)).await, []);
-    let narrow = json!({ "name": "narrow", "roles": ["auditor"], "projects": [app.team.project] });
-    assert_eq!(haste(&app.hire(narrow).await, "").await, []);
-    assert_eq!(haste(&reviewer, "").await, []);
-    let page = Browser::visiting(&app, &app.auditor).await.open("/decisions").await.is(200).text();
-    assert!(page.contains("2026-01-26") && page.contains("100%"), "{page}");
-}

@@ -1,7 +1,7 @@
 //! How questions to people ended, what waits, and how much was asked by the family of a run.
 
 use placet_domain::approval::Asking;
-use placet_domain::deciding::{Decision, Look, MOST_DECISIONS, Outcome};
+use placet_domain::deciding::{Decision, MOST_DECISIONS, Outcome};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::policy::Tier;
@@ -12,14 +12,13 @@ use rusqlite::{Connection, Row, params};
 
 use super::select::{IN_PROJECT, Select};
 use crate::error::StoreError;
-use crate::query::{DecisionFilter, MOST_ROWS, SeenFile, looks_kept_from_ms};
+use crate::query::{DecisionFilter, MOST_ROWS, SeenFile, marks_kept_from_ms};
 
 /// The newest first.
 pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Result<Vec<Decision>, StoreError> {
     let sql = "SELECT decision.at_ms, decision.asked_ms, project.id, action.id, decision.reviewer, decision.tier,
-        decision.kind, decision.outcome, decision.single_operator, look.looked_ms, look.needed_ms FROM decision
-        JOIN project ON project.created = decision.project JOIN action ON action.created = decision.action
-        LEFT JOIN look ON look.seq = decision.seq";
+        decision.kind, decision.outcome, decision.single_operator FROM decision
+        JOIN project ON project.created = decision.project JOIN action ON action.created = decision.action";
     let reviewer = filter.reviewer.map(|id| id.as_bytes().to_vec());
     Select::new(sql)
         .within("decision.project", &filter.reach)
@@ -34,10 +33,6 @@ pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Result<Ve
 fn read(row: &Row<'_>) -> Result<Decision, StoreError> {
     let what = |name: &str| StoreError::unreadable("decision", rusqlite::Error::InvalidColumnName(name.to_owned()));
     let (tier, kind, outcome): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
-    let look = match (row.get(9)?, row.get(10)?) {
-        (Some(looked_ms), Some(needed_ms)) => Some(Look { looked_ms, needed_ms }),
-        _ => None,
-    };
     Ok(Decision {
         at: Timestamp::from_unix_ms(row.get(0)?),
         asked_at: Timestamp::from_unix_ms(row.get(1)?),
@@ -48,7 +43,6 @@ fn read(row: &Row<'_>) -> Result<Decision, StoreError> {
         kind: ActionKind::ALL.iter().copied().find(|known| known.as_str() == kind).ok_or_else(|| what("kind"))?,
         outcome: Outcome::parse(&outcome).ok_or_else(|| what("outcome"))?,
         single_operator: row.get(8)?,
-        look,
     })
 }
 
@@ -68,11 +62,10 @@ pub(crate) fn seen(conn: &Connection, files: &[SeenFile]) -> Result<Vec<bool>, S
     Ok(files.iter().map(&mut one).collect::<Result<_, _>>()?)
 }
 
-/// Whether there is a look, or a mark on a file, whose time is over.
-pub(crate) fn has_old_looks(conn: &Connection, now: Timestamp) -> Result<bool, StoreError> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM look WHERE seq = (SELECT min(seq) FROM look) AND at_ms < ?1)
-        OR EXISTS (SELECT 1 FROM seen_file WHERE at_ms < ?1)";
-    Ok(conn.prepare_cached(sql)?.query_row([looks_kept_from_ms(now)], |row| row.get(0))?)
+/// Whether there is a mark on a file whose time is over.
+pub(crate) fn has_old_marks(conn: &Connection, now: Timestamp) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM seen_file WHERE at_ms < ?1)";
+    Ok(conn.prepare_cached(sql)?.query_row([marks_kept_from_ms(now)], |row| row.get(0))?)
 }
 
 /// How many decisions somebody made since then; no further than a bound is counted.

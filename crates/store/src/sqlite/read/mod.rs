@@ -17,7 +17,7 @@ use placet_domain::identity::Reach;
 pub(crate) use actions::{action, action_count, actions, counts, lapsing, outdated, void};
 pub(crate) use calls::calls;
 pub(crate) use content::{advice, kept, removal, sealed, unnamed, verifier};
-pub(crate) use decisions::{decided_since, decisions, has_old_looks, questions, seen, waiting};
+pub(crate) use decisions::{decided_since, decisions, has_old_marks, questions, seen, waiting};
 pub(crate) use entities::{
     children, count_named, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,

@@ -52,8 +52,8 @@ pub(crate) enum Task {
     KeepDebts(Box<Debts>),
     /// Somebody has seen a file, or says that they have not.
     MarkSeen(Box<SeenFile>, bool),
-    /// How people looked at cards, where that is older than figures are made of.
-    ForgetLooks,
+    /// Forgets marks on files whose time is over.
+    ForgetMarks,
 }
 
 #[derive(Debug)]
@@ -229,7 +229,7 @@ fn carry_out(mut flow: CommandFlow<'_, Session<'_>>, task: &Task) -> Answer {
         Task::SetCursor(name, seq) => flow.unit.set_cursor(name, *seq)?,
         Task::KeepDebts(debts) => flow.unit.keep_debts(debts)?,
         Task::MarkSeen(file, is_seen) => flow.unit.mark_seen(file, *is_seen)?,
-        Task::ForgetLooks => flow.unit.forget_looks()?,
+        Task::ForgetMarks => flow.unit.forget_marks()?,
     }
     Ok(None)
 }

@@ -2,7 +2,6 @@
 //! followers have come.
 
 use placet_domain::action::{ActionState, ActionStatus, Attention};
-use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId};
 use placet_domain::policy::Risk;
@@ -12,7 +11,7 @@ use rusqlite::params;
 
 use super::session::Session;
 use crate::error::StoreError;
-use crate::query::{Debts, MOST_FORGOTTEN, MOST_SEEN, SeenFile, looks_kept_from_ms};
+use crate::query::{Debts, MOST_FORGOTTEN, MOST_SEEN, SeenFile, marks_kept_from_ms};
 use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
     ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, WorktreeRow,
@@ -68,7 +67,6 @@ impl Session<'_> {
                 let (project, action) = (Thing::Project(decision.project), Thing::Action(decision.action));
                 DecisionRow::of(decision, self.home(project)?, self.home(action)?, seq).insert(conn)?;
             }
-            RowChange::Look { look, ended } => self.save_look(look, ended)?,
             RowChange::Password { person, verifier } => self.save_password(person, verifier)?,
             RowChange::Sealed { action, digest, bytes } => self.save_sealed(action, digest, bytes)?,
             RowChange::Advice { action, words } => {
@@ -105,13 +103,6 @@ impl Session<'_> {
             Some(_) => row.update(self.conn, at)?,
         }
         self.cache.keep_action(action);
-        Ok(())
-    }
-
-    fn save_look(&self, look: Look, ended: Stamp) -> Result<(), StoreError> {
-        let sql = "INSERT INTO look (seq, at_ms, looked_ms, needed_ms) VALUES (?1, ?2, ?3, ?4)";
-        let values = params![ended.seq, ended.at.unix_ms(), look.looked_ms, look.needed_ms];
-        self.conn.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
 
@@ -174,13 +165,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Forgets the oldest looks and marks whose time is over, no more at once than others would notice.
-    pub(super) fn forget_looks(&self) -> Result<(), StoreError> {
+    /// Forgets the oldest marks on files whose time is over, no more at once than others would notice.
+    pub(super) fn forget_marks(&self) -> Result<(), StoreError> {
         let sql = "DELETE FROM seen_file WHERE (identity, project, digest, path) IN (
             SELECT identity, project, digest, path FROM seen_file WHERE at_ms < ?2 ORDER BY at_ms LIMIT ?1)";
-        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, looks_kept_from_ms(self.now)])?;
-        let sql = "DELETE FROM look WHERE seq IN (SELECT seq FROM look ORDER BY seq LIMIT ?1) AND at_ms < ?2";
-        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, looks_kept_from_ms(self.now)])?;
+        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, marks_kept_from_ms(self.now)])?;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use placet_domain::approval::{Asking, Terms};
 use placet_domain::command::Submission;
-use placet_domain::deciding::{Look, Outcome};
+use placet_domain::deciding::Outcome;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ProjectId, RunId};
 use placet_domain::identity::{Reach, Role};
@@ -11,39 +11,31 @@ use placet_domain::record::Event;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunEvent};
 use placet_domain::time::Timestamp;
-use placet_store::{DecisionFilter, Extras, SeenFile, Store, SubmitError};
+use placet_store::{DecisionFilter, SeenFile, Store, SubmitError};
 
 use crate::world::{
     Ground, START_MS, World, asking, by, founding, new_action, new_run, policy, register, sealed, submit, verdict,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
-const LOOK: Look = Look { looked_ms: 700, needed_ms: 4_000 };
 
 fn everything() -> DecisionFilter {
     let since = Timestamp::from_unix_ms(0);
     DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, until: None, limit: 100 }
 }
 
-async fn approve(world: &World) {
-    let action = world.propose("B").await;
-    let extras = Extras { look: Some(LOOK), ..Extras::default() };
-    world.store.submit(world.approval(&action, &world.reviewers[0]), extras).await.unwrap();
-}
-
-pub(super) async fn c17_how_questions_ended_is_read_back_with_how_it_was_looked_at<G: Ground>() {
+pub(super) async fn c17_how_questions_ended_is_read_back<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
     let action = world.propose("C").await;
     ground.clock().move_by_ms(5_000);
-    let extras = Extras { look: Some(LOOK), ..Extras::default() };
-    let receipt = world.store.submit(world.approval(&action, &world.reviewers[0]), extras).await.unwrap();
+    let receipt = submit(&world.store, world.approval(&action, &world.reviewers[0])).await.unwrap();
     assert_eq!(receipt.ended.len(), 1);
     submit(&world.store, world.approval(&action, &world.reviewers[1])).await.unwrap();
     let found = world.store.decisions(everything()).await.unwrap();
-    let told: Vec<_> = found.iter().map(|one| (one.outcome, one.reviewer, one.waited_ms(), one.look)).collect();
+    let told: Vec<_> = found.iter().map(|one| (one.outcome, one.reviewer, one.waited_ms())).collect();
     let [first, second] = [&world.reviewers[0], &world.reviewers[1]].map(|reviewer| Some(reviewer.id));
-    assert_eq!(told, [(Outcome::Approved, second, 5_000, None), (Outcome::Approved, first, 5_000, Some(LOOK))]);
+    assert_eq!(told, [(Outcome::Approved, second, 5_000), (Outcome::Approved, first, 5_000)]);
     assert_eq!((found[0].tier, found[0].action, found[0].project), (Tier::C, action.id, world.project));
     let of = DecisionFilter { reviewer: first, ..everything() };
     assert_eq!(world.store.decisions(of).await.unwrap().len(), 1);
@@ -59,23 +51,6 @@ pub(super) async fn c17_how_questions_ended_is_read_back_with_how_it_was_looked_
     world.propose("B").await;
     let waiting = world.store.waiting(Reach::Everywhere, 10).await.unwrap();
     assert_eq!(waiting, [(Tier::B, Timestamp::from_unix_ms(START_MS + 5_000))]);
-    assert_eq!(world.store.check_projections().await.unwrap(), []);
-}
-
-pub(super) async fn c17_looks_are_forgotten_after_their_time_and_decisions_are_not<G: Ground>() {
-    let ground = G::fresh();
-    let world = World::on(&ground).await;
-    approve(&world).await;
-    ground.clock().move_by_ms(30 * DAY_MS);
-    assert!(!world.store.has_old_looks().await.unwrap());
-    ground.clock().move_by_ms(DAY_MS);
-    approve(&world).await;
-    let known = async || -> Vec<bool> {
-        world.store.decisions(everything()).await.unwrap().iter().map(|one| one.look.is_some()).collect()
-    };
-    assert_eq!((known().await, world.store.has_old_looks().await.unwrap()), (vec![true, true], true));
-    world.store.forget_looks().await.unwrap();
-    assert_eq!((known().await, world.store.has_old_looks().await.unwrap()), (vec![true, false], false));
     assert_eq!(world.store.check_projections().await.unwrap(), []);
 }
 
@@ -122,8 +97,8 @@ pub(super) async fn c17_marks_are_bounded_for_each_person_and_forgotten_after_th
     ground.clock().move_by_ms(30 * DAY_MS);
     world.store.mark_seen(file(2_001), true).await.unwrap();
     ground.clock().move_by_ms(DAY_MS);
-    while world.store.has_old_looks().await.unwrap() {
-        world.store.forget_looks().await.unwrap();
+    while world.store.has_old_marks().await.unwrap() {
+        world.store.forget_marks().await.unwrap();
     }
     let left = world.store.seen(vec![file(2_000), file(2_001), other]).await.unwrap();
     assert_eq!(left, [false, true, false], "what was marked anew counts from then");

@@ -77,8 +77,7 @@ scenarios! {
         what_was_answered_under_a_key_can_be_asked_for_without_an_effect,
     }
     deciding {
-        c17_how_questions_ended_is_read_back_with_how_it_was_looked_at,
-        c17_looks_are_forgotten_after_their_time_and_decisions_are_not,
+        c17_how_questions_ended_is_read_back,
         c17_a_mark_on_a_file_is_of_one_person_one_project_one_path_and_these_bytes,
         c17_marks_are_bounded_for_each_person_and_forgotten_after_their_time,
         b4_a_thousand_at_once_against_a_bound_of_twenty_leave_twenty,

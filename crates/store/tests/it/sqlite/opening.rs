@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use placet_domain::deciding::Look;
 use placet_domain::identity::Reach;
 use placet_ledger::SigningKey;
 use placet_store::{Config, DecisionFilter, Extras, IntegrityFault, Store, StoreError, serving_at};
@@ -59,9 +58,7 @@ async fn c17_decisions_computed_anew_are_exactly_those_of_the_ledger_however_oft
     let world = World::on(&ground).await;
     for _ in 0..2 {
         let decided = world.propose("B").await;
-        let look = Some(Look { looked_ms: 700, needed_ms: 4_000 });
-        let extras = Extras { look, ..Extras::default() };
-        world.store.submit(world.approval(&decided, &world.reviewers[0]), extras).await.unwrap();
+        submit(&world.store, world.approval(&decided, &world.reviewers[0])).await.unwrap();
     }
     let since = placet_domain::time::Timestamp::from_unix_ms(0);
     let all =
