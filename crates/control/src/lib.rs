@@ -45,7 +45,7 @@ pub use notify::{
 };
 pub use oidc::{BadProvider, Provider, ProviderSettings};
 pub use otel::{Collector, NotLocal};
-pub use placet_pages::Lang;
+pub use placet_lang::Lang;
 pub use public_url::{BadPublicUrl, PublicUrl};
 pub use server::{Serving, serve, serve_briefly};
 pub use stop_socket::{StopError, stop_by_socket};

@@ -6,6 +6,7 @@ use placet_domain::evidence::{Manifest, NotTakenBecause};
 use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::reason::StatusReason;
 use placet_domain::time::Timestamp;
+use placet_lang::{Lang, meaning};
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
 use crate::amend::{self, Amending};
@@ -14,7 +15,6 @@ use crate::card::{self, Ask, Blast, History, Who};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, confirmation, reason, reason_inside};
 use crate::inbox::Twins;
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::log::{self, LogShown};
 use crate::order;
@@ -23,7 +23,7 @@ use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, 
 use crate::passkeys::{self, Place};
 use crate::reasons;
 use crate::refusals;
-use crate::stage::{self, Stage};
+use crate::stage::Stage;
 use crate::text;
 
 /// As many identical ones as stand beside the decision without pushing it out of sight.
@@ -157,7 +157,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
             @if let Some(other) = shown.lookalike { p.ask.lookalike { (lang.looks_approved()) " " a href={ "/actions/" (other) } { (short(&other.to_string())) } } }
-            @if !waits(action) { p { (stage::meaning(lang, action.status)) } }
+            @if !waits(action) { p { (meaning::of_action(lang, action.status)) } }
             (attention::told(viewer, &shown.attended.said))
         }
     }

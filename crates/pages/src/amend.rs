@@ -7,11 +7,11 @@ use std::fmt::Display;
 
 use maud::{Markup, html};
 use placet_domain::proposal::Proposal;
+use placet_lang::Lang;
 
 use crate::action::{ActionPage, Room, is_asked, typed};
 use crate::fielded::{Unfit, fit, lines, weight};
 use crate::forms::{Form, field, reason_again};
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::problem::Problem;
 use crate::refusals;

@@ -5,11 +5,11 @@
 //! how long it is.
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 
 use crate::action::{self, ActionPage, Room};
 use crate::card::{self, Ask};
 use crate::files::{beginning, change, named};
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::section;
 use crate::text;

@@ -8,9 +8,9 @@ use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::proposal::ActionSpec;
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 use placet_wire::api::{ActionDetail, BudgetView};
 
-use crate::lang::Lang;
 use crate::parts::{digest, fact, moment, section, size, status, tier};
 use crate::passkeys::Place;
 use crate::reasons;

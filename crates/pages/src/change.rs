@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use placet_domain::text::lines;
+use placet_lang::Lang;
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::colour::{self, Syntax};
-use crate::lang::Lang;
 
 /// How many lines around a change are shown.
 const CONTEXT: usize = 3;

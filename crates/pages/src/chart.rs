@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::parts::{exactly, written};
 use crate::plot::plot;
 

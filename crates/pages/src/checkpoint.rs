@@ -4,15 +4,14 @@ use maud::{Markup, html};
 use placet_domain::id::ActionId;
 use placet_domain::reason::StatusReason;
 use placet_domain::text::spelled_out;
+use placet_lang::{Lang, meaning};
 use placet_wire::Endpoint as _;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
 use placet_wire::endpoint::FetchEvidence;
 
 use crate::files::{self, FileShown};
 use crate::forms::{Form, field, reason};
-use crate::lang::Lang;
 use crate::layout::Viewer;
-use crate::meaning;
 use crate::output::{self, Output};
 use crate::parts::{digest, exactly, fact, parsed, short, size, status};
 use crate::reasons;

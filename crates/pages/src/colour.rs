@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::text;
 
 /// How the lines of a file are read.

@@ -1,8 +1,8 @@
 //! Columns as SVG, with the same figures as a table folded below: whoever cannot see the one reads the other.
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::plot::plot;
 
 const WIDTH: u64 = 600;

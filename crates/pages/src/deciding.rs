@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use placet_domain::id::ActionId;
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 use placet_wire::api::{AgeRow, DecisionCounts, DecisionSummary, HabitView, SpreadView, WaitingSummary};
 
 use crate::columns::{Columns, Labels, Layout, columns};
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, section, short, tier};
 

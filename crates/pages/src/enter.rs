@@ -3,9 +3,9 @@
 
 use maud::{Markup, html};
 use placet_domain::text::spelled_out;
+use placet_lang::Lang;
 
 use crate::forms::field;
-use crate::lang::Lang;
 use crate::layout::outside;
 use crate::passkeys::{Place, sign_in};
 use crate::text;

@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::text::lines;
+use placet_lang::Lang;
 
 use crate::card::Ask;
 use crate::change::Change;
 use crate::colour::{self, Syntax};
 use crate::forms::Form;
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::{digest, size};
 use crate::text;

@@ -2,10 +2,10 @@
 //! nothing".
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 use placet_wire::api::RunView;
 
 use crate::icons::{self, icon};
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{section, short, status};
 use crate::run_actions::{RunAction, table};

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use placet_domain::proposal::ActionKind;
 use placet_domain::run::{Effect, GateRules, Mode, Posture};
 use placet_domain::scope::ScopeDraft;
+use placet_lang::Lang;
 use placet_wire::api::RunView;
 
-use crate::lang::Lang;
 use crate::parts::{digest, fact, section};
 use crate::text;
 

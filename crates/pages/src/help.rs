@@ -1,8 +1,8 @@
 //! Help: the keys, and how it works in a few sentences.
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::section;
 

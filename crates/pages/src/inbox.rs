@@ -6,13 +6,13 @@ use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 use placet_wire::api::{ActionDetail, ActionView, AttentionView};
 
 use crate::action::ActionPage;
 use crate::attention;
 use crate::brief::card_or_beginning;
 use crate::icons::{self, Icon, icon, ring};
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::listing::{Listing, Part};
 use crate::parts::{exactly, moment, parsed, tier_word};

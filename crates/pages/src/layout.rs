@@ -4,12 +4,12 @@ use maud::{DOCTYPE, Markup, html};
 use placet_domain::id::RunId;
 use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 
 use crate::assets;
 use crate::find;
 use crate::forms::Form;
 use crate::icons::{self, Icon, icon};
-use crate::lang::Lang;
 use crate::text;
 
 /// Whom a page is shown to, and in which moment.

@@ -5,9 +5,9 @@
 //! what they read. It is no part that is announced: whoever listens to a page would hear nothing else.
 
 use maud::{DOCTYPE, Markup, html};
+use placet_lang::Lang;
 use placet_wire::api::{LogKind, LogPiece, LogView};
 
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::text;
 

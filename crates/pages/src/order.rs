@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
+use placet_lang::Lang;
 use placet_wire::api::{ActionView, CoveredView, OrderOffer, OrderView, WidthView};
 
 use crate::forms::{Form, field, reason};
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, moment, parsed, short, status};
 use crate::reasons;

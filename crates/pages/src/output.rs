@@ -3,8 +3,8 @@
 
 use maud::{Markup, html};
 use placet_domain::text::spelled_out;
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::text;
 
 /// An output with more lines than this is folded: what was said comes first.

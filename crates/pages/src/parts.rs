@@ -4,8 +4,7 @@ use jiff::Timestamp as Instant;
 use maud::{Markup, html};
 use placet_domain::digest::Digest;
 use placet_domain::time::Timestamp;
-
-use crate::lang::Lang;
+use placet_lang::Lang;
 
 /// The tier as a letter and a word: never a colour alone.
 pub(crate) fn tier(lang: Lang, tier: &str) -> Markup {

@@ -5,10 +5,10 @@
 
 use maud::{Markup, html};
 use placet_domain::id::IdentityId;
+use placet_lang::Lang;
 
 use crate::assets;
 use crate::forms::{Form, field, reason};
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::section;
 use crate::text;

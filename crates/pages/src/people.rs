@@ -1,9 +1,9 @@
 //! Agents, with whom they descend from.
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 use placet_wire::api::IdentityView;
 
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{section, short, status};
 use crate::text;

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 use placet_domain::text::spelled_out;
+use placet_lang::Lang;
 use placet_wire::api::{PolicyView, RuleView, ToolView, VerdictView};
 
 use crate::forms::{Form, checked_field, flaw_id};
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{digest, section, tier};
 use crate::problem::Problem;

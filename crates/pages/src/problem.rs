@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use placet_domain::refusal::Refusal;
 use placet_domain::text::spelled_out;
+use placet_lang::Lang;
 
 use crate::forms::field;
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, outside, page};
 use crate::parts::section;
 use crate::refusals;

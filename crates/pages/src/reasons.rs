@@ -10,8 +10,8 @@ use placet_domain::evidence::Exit;
 use placet_domain::policy::Rationale;
 use placet_domain::reason::{AgentEnd, HostFault, RevokedPart, StatusReason};
 use placet_domain::run::CallOutcome;
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::{shipped, text};
 
 /// Shows a text of somebody else.

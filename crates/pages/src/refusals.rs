@@ -7,10 +7,10 @@
 use maud::{Markup, html};
 use placet_domain::policy::{Rationale, Reason};
 use placet_domain::refusal::{CurrentState, PasskeyFlaw, PermitFlaw, Refusal};
+use placet_lang::{Lang, meaning};
 
-use crate::lang::Lang;
 use crate::problem::Problem;
-use crate::{meaning, obstacles, reasons, stage, text};
+use crate::{obstacles, reasons, text};
 
 /// A refusal in words, and what it quotes.
 struct Told {
@@ -75,7 +75,7 @@ fn by_state(lang: Lang, refusal: &Refusal) -> Option<String> {
 /// What the status of an action or a run means.
 const fn meant(lang: Lang, state: CurrentState) -> Option<&'static str> {
     match state {
-        CurrentState::Action(status) => Some(stage::meaning(lang, status)),
+        CurrentState::Action(status) => Some(meaning::of_action(lang, status)),
         CurrentState::Run(status) => Some(meaning::of_status(lang, status)),
         CurrentState::Worktree(_) | CurrentState::Obstacle(_) => None,
     }

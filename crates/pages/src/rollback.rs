@@ -1,10 +1,10 @@
 //! Going back: what would change, then the decision.
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 use placet_wire::api::{PreviewPart, RollbackPreview, RunView};
 
 use crate::forms::{Form, reason};
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{section, size};
 use crate::refusals::in_english;

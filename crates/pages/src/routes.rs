@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 
 use crate::forms::Form;
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::moment;
 use crate::refusals::in_english;

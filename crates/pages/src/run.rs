@@ -8,6 +8,7 @@ use placet_domain::reason::StatusReason;
 use placet_domain::run::{GateRules, RunStatus, StepState, StepView};
 use placet_domain::scope::ScopeDraft;
 use placet_domain::time::Timestamp;
+use placet_lang::{Lang, meaning};
 use placet_wire::api::{AuditRow, CheckpointView, RunView, WishView};
 
 use crate::card::Ask;
@@ -15,10 +16,8 @@ use crate::checkpoint::{self, DoneAction};
 use crate::files::{self, FileShown};
 use crate::forms::{Form, confirmation, reason};
 use crate::frame::frame;
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::log::{self, LogShown};
-use crate::meaning;
 use crate::order::{self, OrderRow};
 use crate::parts::{digest, fact, moment, section, short, size, status};
 use crate::reasons;

@@ -5,9 +5,9 @@
 
 use maud::{Markup, html};
 use placet_domain::budget::Resource;
+use placet_lang::Lang;
 
 use crate::forms::{Form, field};
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::run::RunPage;
 

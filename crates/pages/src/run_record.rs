@@ -1,9 +1,9 @@
 //! What a run left: snapshots, outputs, and its entries of the ledger.
 
 use maud::{Markup, html};
+use placet_lang::Lang;
 use placet_wire::api::RunView;
 
-use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::{digest, moment, parsed, short, size};
 use crate::reasons;

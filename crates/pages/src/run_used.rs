@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use placet_domain::budget::Ceiling;
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 use placet_wire::api::BudgetView;
 
 use crate::chart::{Curve, curve};
 use crate::columns::{Columns, Labels, Layout, columns};
-use crate::lang::Lang;
 use crate::parts::{section, size, written};
 use crate::run::RunPage;
 

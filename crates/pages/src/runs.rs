@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 use placet_wire::api::RunView;
 
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, status};
 use crate::text;

@@ -3,8 +3,7 @@
 
 use placet_domain::action::ActionStatus;
 use placet_domain::evidence::{Exit, Manifest};
-
-use crate::lang::Lang;
+use placet_lang::Lang;
 
 /// How far an action is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,39 +80,8 @@ impl Stage {
     }
 }
 
-/// What a state means, in the language of the page. The domain says it in English.
-pub(crate) const fn meaning(lang: Lang, status: ActionStatus) -> &'static str {
-    match lang {
-        Lang::En => status.meaning(),
-        Lang::Fr => in_french(status),
-    }
-}
-
-const fn in_french(status: ActionStatus) -> &'static str {
-    match status {
-        ActionStatus::PendingApproval => "Attend une personne.",
-        ActionStatus::Approved => "Un exécutant peut la prendre.",
-        ActionStatus::Denied => "Refusée par les règles.",
-        ActionStatus::Rehearsed => {
-            "Gardée pour être regardée ; faite seulement si un relecteur le dit quand l'exécution a ses résultats."
-        }
-        ActionStatus::Rejected => "Refusée par une personne.",
-        ActionStatus::Expired => "Personne ne l'a décidée ou prise à temps.",
-        ActionStatus::Superseded => "Remplacée par ce qu'un relecteur en a fait.",
-        ActionStatus::Withdrawn => "Retirée par son agent ou par un opérateur.",
-        ActionStatus::Leased => "Un exécutant tient un permis pour elle.",
-        ActionStatus::Executing => "Le permis est utilisé ; elle s'exécute.",
-        ActionStatus::Succeeded => "Faite, avec preuve.",
-        ActionStatus::Failed => "Mal terminée, avec preuve.",
-        ActionStatus::Interrupted => "Commencée, puis son exécutant s'est perdu : nul ne sait jusqu'où elle est allée.",
-        ActionStatus::Abandoned => "Interrompue, et une personne a décidé de ne pas la relancer.",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
@@ -130,15 +98,5 @@ mod tests {
         assert_eq!(said(ActionStatus::Abandoned), (were, "What it could touch", "Exactly what began to run"));
         assert_eq!(said(ActionStatus::Failed), (were, "What it could touch", "Exactly what ran"));
         assert_eq!(said(ActionStatus::Rejected), (were, "What it would have touched", "What would have run"));
-    }
-
-    #[test]
-    fn c16_states_of_actions_are_explained_in_every_language_and_no_explanation_is_that_of_another() {
-        let mut told = BTreeSet::new();
-        for status in ActionStatus::ALL {
-            for lang in Lang::ALL {
-                assert!(told.insert(meaning(*lang, *status)), "{status} in {lang:?}");
-            }
-        }
     }
 }

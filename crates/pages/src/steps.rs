@@ -8,8 +8,8 @@ use placet_domain::budget::{Amounts, Ceiling, Resource};
 use placet_domain::catalogue::NetworkUse;
 use placet_domain::planning::AgentFit;
 use placet_domain::run::{Declared, GateCount, GateKind, StepProduct, Takes};
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::parts::{digest, short};
 use crate::text;
 

@@ -6,8 +6,7 @@
 
 use maud::{Markup, html};
 use placet_domain::text::{Piece, is_imitating, line_pieces, pieces};
-
-use crate::lang::Lang;
+use placet_lang::Lang;
 
 /// Beyond this a line is folded: what matters must not stand to the right of what anybody scrolls to.
 const LONGEST_LINE: usize = 2_000;

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 
-use crate::lang::Lang;
 use crate::text;
 
 const WIDTH: u64 = 600;

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use placet_domain::digest::Digest;
 use placet_domain::identity::{CageTier, Declaration};
 use placet_domain::time::Timestamp;
+use placet_lang::Lang;
 use placet_wire::api::IdentityView;
 
-use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{digest, fact, moment, section, short, status};
 use crate::people::none;

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-seal", &[]),
     ("placet-secrets", &[]),
     ("placet-workspace", &["placet-seal"]),
+    ("placet-lang", &["placet-domain"]),
     ("placet-wire", &["placet-domain"]),
     ("placet-dial", &["placet-domain"]),
     ("placet-egress", &["placet-dial", "placet-domain"]),
@@ -25,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "placet-dial",
             "placet-domain",
+            "placet-lang",
             "placet-ledger",
             "placet-llm",
             "placet-pages",
@@ -33,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "placet-wire",
         ],
     ),
-    ("placet-pages", &["placet-domain", "placet-wire"]),
+    ("placet-pages", &["placet-domain", "placet-lang", "placet-wire"]),
     (
         "placet-worker",
         &["placet-domain", "placet-egress", "placet-sandbox", "placet-seal", "placet-wire", "placet-workspace"],

@@ -75,7 +75,7 @@ fn text(message: &Message) -> String {
 
 #[cfg(test)]
 mod tests {
-    use placet_pages::Lang;
+    use placet_lang::Lang;
 
     use super::super::message::tests::{framing, hostile, item};
     use super::super::{Message, NoticeKind};

@@ -55,7 +55,7 @@ fn body(message: &Message, unix_ms: i64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use placet_pages::Lang;
+    use placet_lang::Lang;
     use serde_json::Value;
 
     use super::super::NoticeKind;

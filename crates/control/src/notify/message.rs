@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use placet_domain::digest::Digest;
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
-use placet_pages::Lang;
+use placet_lang::Lang;
 
 use super::{NoticeKind, plain, words};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
-use placet_pages::Lang;
+use placet_lang::Lang;
 
 use super::{Channel, Effort, Framing, Message, Notice, NoticeKind, Pace, Recipient, Schedule, Told};
 use crate::webhook::{Backoff, HookName};

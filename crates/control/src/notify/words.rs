@@ -2,7 +2,7 @@
 
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
-use placet_pages::Lang;
+use placet_lang::Lang;
 
 use super::NoticeKind;
 
@@ -95,22 +95,9 @@ pub(super) fn goal(lang: Lang, goal: &str) -> String {
 
 pub(super) fn more(lang: Lang, count: u64) -> String {
     match lang {
-        Lang::En => format!("and {} more", grouped(count, ',')),
-        Lang::Fr => format!("et {} de plus", grouped(count, '\u{202f}')),
+        Lang::En => format!("and {} more", lang.number(count)),
+        Lang::Fr => format!("et {} de plus", lang.number(count)),
     }
-}
-
-/// A number in groups of three.
-fn grouped(number: u64, between: char) -> String {
-    let digits = number.to_string();
-    let mut shown = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            shown.push(between);
-        }
-        shown.push(digit);
-    }
-    shown
 }
 
 pub(super) fn standing_in(lang: Lang, who: &str, until: Timestamp) -> String {
@@ -147,16 +134,4 @@ pub(super) fn moment(at: Timestamp) -> String {
 /// A moment as programs read it.
 pub(super) fn instant(unix_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(unix_ms).unwrap_or_default().to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_in_groups_of_three() {
-        for (number, shown) in [(7, "7"), (999, "999"), (1_000, "1,000"), (9_900, "9,900"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number, ','), shown);
-        }
-    }
 }

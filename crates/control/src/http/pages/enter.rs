@@ -6,7 +6,8 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::command::About;
 use placet_domain::identity::{Entrance, Identity};
 use placet_domain::refusal::Refusal;
-use placet_pages::{Lang, Refused, Ways};
+use placet_lang::Lang;
+use placet_pages::{Refused, Ways};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 

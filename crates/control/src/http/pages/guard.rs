@@ -19,7 +19,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Identity;
-use placet_pages::{Lang, Problem};
+use placet_lang::Lang;
+use placet_pages::Problem;
 use tokio::sync::Semaphore;
 
 use super::super::access::{Known, note_holder, refuse};

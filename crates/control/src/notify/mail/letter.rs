@@ -70,7 +70,7 @@ fn encoded_words(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use placet_pages::Lang;
+    use placet_lang::Lang;
 
     use super::super::super::message::tests::{framing, hostile, item};
     use super::super::super::{Message, NoticeKind};

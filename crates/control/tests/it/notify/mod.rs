@@ -17,7 +17,7 @@ use placet_control::{
 };
 use placet_dial::Dialer;
 use placet_domain::notice::NoticeKind;
-use placet_pages::Lang;
+use placet_lang::Lang;
 use serde_json::Value;
 
 use crate::person::Person;

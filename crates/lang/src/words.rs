@@ -1,4 +1,4 @@
-//! The words of the pages, in every language there is. A word that lacks a language does not compile.
+//! Words of pages and messages in every language. A word that lacks a language does not compile.
 //!
 //! Not here: states, rule ids, kinds and whatever else machines say. Those are the same everywhere, so that what people read on a page
 //! is what they find in the ledger. Nor what agents, people and policies wrote: that keeps its own language.
@@ -44,7 +44,7 @@ impl Lang {
 macro_rules! words {
     ($($name:ident: $en:literal, $fr:literal;)*) => {
         impl Lang {
-            $(pub(crate) const fn $name(self) -> &'static str {
+            $(pub const fn $name(self) -> &'static str {
                 match self {
                     Self::En => $en,
                     Self::Fr => $fr,
@@ -679,7 +679,7 @@ words! {
 
 impl Lang {
     /// How many wait, in a heading.
-    pub(crate) fn waiting(self, count: u64) -> String {
+    pub fn waiting(self, count: u64) -> String {
         match (self, count) {
             (Self::En, 1) => "1 waits".to_owned(),
             (Self::En, count) => format!("{} wait", self.number(count)),
@@ -689,7 +689,7 @@ impl Lang {
     }
 
     /// Identical ones that are approved together: all of them, or so many of them at once.
-    pub(crate) fn approve_identical(self, some: u64, all: u64) -> String {
+    pub fn approve_identical(self, some: u64, all: u64) -> String {
         let (some, is_all, all) = (self.number(some), some == all, self.number(all));
         match (self, is_all) {
             (Self::En, true) => format!("Approve all identical ({all})"),
@@ -700,7 +700,7 @@ impl Lang {
     }
 
     /// After which steps a run stands still.
-    pub(crate) fn every_steps(self, every: u32) -> String {
+    pub fn every_steps(self, every: u32) -> String {
         match (self, every) {
             (Self::En, 1) => "after every step".to_owned(),
             (Self::En, every) => format!("after every {every} steps"),
@@ -710,7 +710,7 @@ impl Lang {
     }
 
     /// After these steps.
-    pub(crate) fn after_steps(self, steps: &str) -> String {
+    pub fn after_steps(self, steps: &str) -> String {
         match self {
             Self::En => format!("after step {steps}"),
             Self::Fr => format!("après l'étape {steps}"),
@@ -718,7 +718,7 @@ impl Lang {
     }
 
     /// After so much work.
-    pub(crate) fn every_span(self, millis: u64) -> String {
+    pub fn every_span(self, millis: u64) -> String {
         match self {
             Self::En => format!("after every {} at work", self.span(millis)),
             Self::Fr => format!("après chaque {} de travail", self.span(millis)),
@@ -726,7 +726,7 @@ impl Lang {
     }
 
     /// Step n of m.
-    pub(crate) fn step_of(self, step: u32, of: u32) -> String {
+    pub fn step_of(self, step: u32, of: u32) -> String {
         match self {
             Self::En => format!("step {step} of {of}"),
             Self::Fr => format!("étape {step} sur {of}"),
@@ -734,7 +734,7 @@ impl Lang {
     }
 
     /// A whole number as the language groups its digits.
-    pub(crate) fn number(self, number: u64) -> String {
+    pub fn number(self, number: u64) -> String {
         let digits = number.to_string();
         let separator = match self {
             Self::En => ",",
@@ -748,7 +748,7 @@ impl Lang {
     }
 
     /// Hundredths as a decimal number.
-    pub(crate) fn decimal(self, value: f64) -> String {
+    pub fn decimal(self, value: f64) -> String {
         match self {
             Self::En => format!("{value:.2}"),
             Self::Fr => format!("{value:.2}").replace('.', ","),
@@ -756,7 +756,7 @@ impl Lang {
     }
 
     /// A moment that has passed.
-    pub(crate) fn ago(self, millis: u64) -> String {
+    pub fn ago(self, millis: u64) -> String {
         match self {
             Self::En if millis < 1_000 => "just now".to_owned(),
             Self::Fr if millis < 1_000 => "à l'instant".to_owned(),
@@ -766,7 +766,7 @@ impl Lang {
     }
 
     /// A moment that comes.
-    pub(crate) fn within(self, millis: u64) -> String {
+    pub fn within(self, millis: u64) -> String {
         match self {
             Self::En if millis < 1_000 => "in a moment".to_owned(),
             Self::Fr if millis < 1_000 => "dans un instant".to_owned(),
@@ -776,7 +776,7 @@ impl Lang {
     }
 
     /// How long something takes or took, in its two largest units.
-    pub(crate) fn span(self, millis: u64) -> String {
+    pub fn span(self, millis: u64) -> String {
         let day = match self {
             Self::En => "d",
             Self::Fr => "j",

@@ -2,13 +2,13 @@
 
 use placet_domain::budget::{Resource, dollars};
 
-use crate::lang::Lang;
+use crate::words::Lang;
 
 /// Between a number and its unit, where the two must not be parted: narrow, as French typesetters want it.
 const NARROW: char = '\u{202F}';
 
 impl Lang {
-    pub(crate) fn money(self, usd_micros: u64) -> String {
+    pub fn money(self, usd_micros: u64) -> String {
         let english = dollars(usd_micros);
         match self {
             Self::En => english,
@@ -19,14 +19,14 @@ impl Lang {
         }
     }
 
-    pub(crate) fn percent(self, hundredths: u64) -> String {
+    pub fn percent(self, hundredths: u64) -> String {
         match self {
             Self::En => format!("{hundredths}%"),
             Self::Fr => format!("{hundredths}{NARROW}%"),
         }
     }
 
-    pub(crate) fn in_bytes(self, bytes: u64) -> String {
+    pub fn in_bytes(self, bytes: u64) -> String {
         let units = match self {
             Self::En => ["KiB", "MiB", "GiB"],
             Self::Fr => ["Kio", "Mio", "Gio"],
@@ -41,7 +41,7 @@ impl Lang {
     }
 
     /// So much of something that can be used up, in the unit that people know it by.
-    pub(crate) fn amount(self, resource: Resource, amount: u64) -> String {
+    pub fn amount(self, resource: Resource, amount: u64) -> String {
         let counted = |word: &str| format!("{} {word}", self.number(amount));
         match resource {
             Resource::Tokens => counted(self.n_tokens(amount)),
@@ -54,7 +54,7 @@ impl Lang {
     }
 
     /// What can be used up, by name.
-    pub(crate) const fn resource(self, resource: Resource) -> &'static str {
+    pub const fn resource(self, resource: Resource) -> &'static str {
         match resource {
             Resource::Tokens => self.tokens(),
             Resource::UsdMicros => self.cost(),
@@ -77,7 +77,7 @@ impl Lang {
 macro_rules! counts {
     ($($name:ident: $en:literal, $en_many:literal, $fr:literal, $fr_many:literal;)*) => {
         impl Lang {
-            $(pub(crate) const fn $name(self, count: u64) -> &'static str {
+            $(pub const fn $name(self, count: u64) -> &'static str {
                 match (self, self.is_one(count)) {
                     (Self::En, true) => $en,
                     (Self::En, false) => $en_many,

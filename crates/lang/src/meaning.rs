@@ -1,11 +1,12 @@
-//! What a state of a run and a kind of checkpoint mean and what steps are called, in the language of the page. The states themselves are the same everywhere.
+//! Explanations of the states of runs and actions and of the kinds of checkpoints, and names of steps. The states themselves are not translated.
 
+use placet_domain::action::ActionStatus;
 use placet_domain::run::{GateKind, RunStatus};
 
-use crate::lang::Lang;
+use crate::words::Lang;
 
-/// The domain says it in English.
-pub(crate) const fn of_status(lang: Lang, status: RunStatus) -> &'static str {
+/// Explains the state of a run.
+pub const fn of_status(lang: Lang, status: RunStatus) -> &'static str {
     match lang {
         Lang::En => status.meaning(),
         Lang::Fr => in_french(status),
@@ -29,8 +30,37 @@ const fn in_french(status: RunStatus) -> &'static str {
     }
 }
 
+/// Explains the state of an action.
+pub const fn of_action(lang: Lang, status: ActionStatus) -> &'static str {
+    match lang {
+        Lang::En => status.meaning(),
+        Lang::Fr => action_in_french(status),
+    }
+}
+
+const fn action_in_french(status: ActionStatus) -> &'static str {
+    match status {
+        ActionStatus::PendingApproval => "Attend une personne.",
+        ActionStatus::Approved => "Un exécutant peut la prendre.",
+        ActionStatus::Denied => "Refusée par les règles.",
+        ActionStatus::Rehearsed => {
+            "Gardée pour être regardée ; faite seulement si un relecteur le dit quand l'exécution a ses résultats."
+        }
+        ActionStatus::Rejected => "Refusée par une personne.",
+        ActionStatus::Expired => "Personne ne l'a décidée ou prise à temps.",
+        ActionStatus::Superseded => "Remplacée par ce qu'un relecteur en a fait.",
+        ActionStatus::Withdrawn => "Retirée par son agent ou par un opérateur.",
+        ActionStatus::Leased => "Un exécutant tient un permis pour elle.",
+        ActionStatus::Executing => "Le permis est utilisé ; elle s'exécute.",
+        ActionStatus::Succeeded => "Faite, avec preuve.",
+        ActionStatus::Failed => "Mal terminée, avec preuve.",
+        ActionStatus::Interrupted => "Commencée, puis son exécutant s'est perdu : nul ne sait jusqu'où elle est allée.",
+        ActionStatus::Abandoned => "Interrompue, et une personne a décidé de ne pas la relancer.",
+    }
+}
+
 /// Why a run stands still at a checkpoint of this kind.
-pub(crate) const fn of_gate(lang: Lang, kind: GateKind) -> &'static str {
+pub const fn of_gate(lang: Lang, kind: GateKind) -> &'static str {
     match (lang, kind) {
         (Lang::En, GateKind::Time) => "It has worked for so long that somebody should look.",
         (Lang::En, GateKind::Step) => "A step of the plan is done, or its agent asks for a look at what it has.",
@@ -64,7 +94,7 @@ const STEPS: &[(&str, &str)] = &[
     ("export, audit, destruction", "export, audit, destruction"),
 ];
 
-pub(crate) fn of_step(lang: Lang, name: &str) -> &str {
+pub fn of_step(lang: Lang, name: &str) -> &str {
     let french = || STEPS.iter().find(|(english, _)| *english == name).map_or(name, |(_, french)| *french);
     match lang {
         Lang::En => name,
@@ -91,5 +121,15 @@ mod tests {
         }
         assert_eq!(of_step(Lang::Fr, "agent selection"), "choix de l'agent");
         assert_eq!(of_step(Lang::Fr, "something new"), "something new");
+    }
+
+    #[test]
+    fn c16_states_of_actions_are_explained_in_every_language_and_no_explanation_is_that_of_another() {
+        let mut told = std::collections::BTreeSet::new();
+        for status in ActionStatus::ALL {
+            for lang in Lang::ALL {
+                assert!(told.insert(of_action(*lang, *status)), "{status} in {lang:?}");
+            }
+        }
     }
 }
