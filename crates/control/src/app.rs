@@ -21,19 +21,21 @@ use placet_domain::time::Timestamp;
 use placet_store::{Extras, Noting, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
+use crate::absences::Absences;
 use crate::declared::Declared;
 use crate::door::{Door, Share, Shares};
+use crate::error::No;
 use crate::facts::Facts;
-use crate::flow::{Absences, No, Turns};
-use crate::http::{Marks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
-use crate::logs::Logs;
+use crate::logs::{Logs, Speaker};
+use crate::name_cache::NameCache;
 use crate::notify::{Health, Routes};
-use crate::oidc::{Provider, Trips};
+use crate::oidc::Provider;
 use crate::otel::Collector;
 use crate::previews::Previews;
 use crate::public_url::PublicUrl;
 use crate::telemetry::Metrics;
+use crate::turns::Turns;
 use crate::uploads::Uploads;
 use crate::webhook::Hooks;
 
@@ -209,21 +211,9 @@ impl Default for Limits {
     }
 }
 
-/// What pages remember between requests. All of it is bounded, and all of it may be forgotten.
-#[derive(Debug, Default)]
-pub(crate) struct PageState {
-    pub(crate) names: Names,
-    pub(crate) passwords: Passwords,
-    pub(crate) questions: Questions,
-    pub(crate) trips: Trips,
-    pub(crate) news: News,
-    pub(crate) marks: Marks,
-    absences: Absences,
-}
-
 /// One viewer's place among all of them.
 #[derive(Debug)]
-pub(crate) struct StreamPlace {
+pub struct StreamPlace {
     _place: OwnedSemaphorePermit,
     _share: Share,
 }
@@ -244,7 +234,8 @@ struct Inner {
     previews: Previews,
     logs: Logs,
     declared: Declared,
-    page_state: PageState,
+    names: NameCache,
+    absences: Absences,
     health: Health,
     turns: Turns,
     streams: Arc<Semaphore>,
@@ -274,7 +265,8 @@ impl App {
             previews,
             logs: Logs::default(),
             declared: Declared::default(),
-            page_state: PageState::default(),
+            names: NameCache::default(),
+            absences: Absences::default(),
             health: Health::default(),
             turns: Turns::default(),
             streams,
@@ -349,16 +341,21 @@ impl App {
         &self.0.logs
     }
 
-    pub(crate) fn page_state(&self) -> &PageState {
-        &self.0.page_state
+    pub(crate) fn names(&self) -> &NameCache {
+        &self.0.names
     }
 
-    pub(crate) fn health(&self) -> &Health {
+    pub fn health(&self) -> &Health {
         &self.0.health
     }
 
+    /// Follows how much a program has said.
+    pub fn follow_log(&self, speaker: Speaker) -> watch::Receiver<u64> {
+        self.logs().subscribe(speaker, self.store().now())
+    }
+
     pub(crate) fn absences(&self) -> &Absences {
-        &self.0.page_state.absences
+        &self.0.absences
     }
 
     pub(crate) fn turns(&self) -> &Turns {
@@ -459,8 +456,18 @@ impl App {
         self.identify(identity.token).await?.map(drop).ok_or(No::NoLongerKnown)
     }
 
+    /// Whether one more refusal of this identity may be recorded now; then it counts as one.
+    pub fn may_note_refusal_of(&self, identity: IdentityId) -> bool {
+        self.door().may_note_refusal_of(identity)
+    }
+
+    /// Takes one of the requests that an identity may have in flight at once. `None` if it has too many.
+    pub fn request_share(&self, identity: IdentityId) -> Option<Share> {
+        self.door().share_of(identity, self.0.settings.limits.in_flight_per_identity())
+    }
+
     /// A place for one more viewer, if there is one, and this one has not too many.
-    pub(crate) fn stream_place(&self, viewer: IdentityId) -> Option<StreamPlace> {
+    pub fn stream_place(&self, viewer: IdentityId) -> Option<StreamPlace> {
         let share = self.0.viewers.take(viewer, self.0.settings.limits.streams_per_identity())?;
         let place = Arc::clone(&self.0.streams).try_acquire_owned().ok()?;
         Some(StreamPlace { _place: place, _share: share })
@@ -476,7 +483,7 @@ impl App {
     }
 
     /// A place for one more request of somebody who is not known before its body is read, if there is one.
-    pub(crate) fn unverified_place(&self) -> Option<SemaphorePermit<'_>> {
+    pub fn unverified_place(&self) -> Option<SemaphorePermit<'_>> {
         self.0.unverified.try_acquire().ok()
     }
 
@@ -486,7 +493,7 @@ impl App {
     }
 
     /// Returns when the control plane is about to stop.
-    pub(crate) async fn closed(&self) {
+    pub async fn closed(&self) {
         // The sender lives as long as `self`, so this only ever ends by being told.
         let _ = self.0.closing.subscribe().wait_for(|closing| *closing).await;
     }

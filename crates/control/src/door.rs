@@ -150,7 +150,7 @@ impl Shares {
 
 /// A request under way, or a stream that is open; dropped when it is over.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub struct Share {
     of: Arc<Mutex<HashMap<IdentityId, usize>>>,
     identity: IdentityId,
 }

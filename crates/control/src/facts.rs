@@ -32,15 +32,15 @@ pub(crate) struct Place {
 
 /// What a run was made with.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ground {
-    pub(crate) id: RunId,
-    pub(crate) project: ProjectId,
-    pub(crate) agent: IdentityId,
-    pub(crate) scope: Scope,
-    pub(crate) posture: Posture,
-    pub(crate) bounds: Option<Bounds>,
+pub struct Ground {
+    pub id: RunId,
+    pub project: ProjectId,
+    pub agent: IdentityId,
+    pub scope: Scope,
+    pub posture: Posture,
+    pub bounds: Option<Bounds>,
     /// Whether it has files of its own, at a worker.
-    pub(crate) hosted: bool,
+    pub hosted: bool,
 }
 
 impl From<&ActionState> for Place {
@@ -51,7 +51,7 @@ impl From<&ActionState> for Place {
 
 impl Ground {
     /// What its actions are judged within.
-    pub(crate) const fn frame(&self) -> Frame<'_> {
+    pub const fn frame(&self) -> Frame<'_> {
         Frame { scope: &self.scope, posture: &self.posture, bounds: self.bounds.as_ref() }
     }
 }

@@ -13,11 +13,11 @@ use tokio::task::JoinHandle;
 
 use crate::accept::accept;
 use crate::app::App;
-use crate::flow::No;
+use crate::error::No;
+use crate::http::Mount;
 use crate::models::{self, Models};
-use crate::stop_socket;
 use crate::webhook::HookName;
-use crate::{http, pumps};
+use crate::{http, pumps, stop_socket};
 
 /// Whoever sends half a request and then nothing must not keep the control plane from stopping.
 const LONGEST_GOODBYE: Duration = Duration::from_secs(10);
@@ -74,6 +74,11 @@ impl Serving {
 
 /// Serves the API on `address` (port 0 takes a free one), after judging anew what an older policy judged.
 pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError> {
+    serve_with(app, address, Mount::default()).await
+}
+
+/// Serves the API and a further front beside it.
+pub async fn serve_with(app: App, address: SocketAddr, mount: Mount) -> Result<Serving, ServeError> {
     let (listener, address) = listen(address).await?;
     needs_agents(&app).await?;
     pumps::enrol(&app).await?;
@@ -86,7 +91,7 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
     };
     app.store().note_address(Some(address)).map_err(No::Fault)?;
     let stopping = stop_socket_of(&app);
-    Ok(answering(app, models, listener, address, Clockwork::Running { stopping }))
+    Ok(answering(app, models, listener, address, Clockwork::Running { stopping, mount }))
 }
 
 /// Opens the stop socket, if the settings name one. A failure does not prevent the start, because everything can still be stopped over
@@ -108,6 +113,8 @@ pub async fn serve_briefly(app: App, address: SocketAddr) -> Result<Serving, Ser
 /// Whether time passes for what waits.
 enum Clockwork {
     Running {
+        /// Front beside the API.
+        mount: Mount,
         /// Listener through which the user of this machine stops everything.
         stopping: Option<UnixListener>,
     },
@@ -123,18 +130,21 @@ fn answering(
 ) -> Serving {
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let pumps = match clockwork {
-            Clockwork::Running { stopping } => {
+        let (pumps, mount) = match clockwork {
+            Clockwork::Running { stopping, mut mount } => {
                 let mut pumps = pumps::start(&app, address);
+                for task in mount.take_tasks() {
+                    pumps.spawn(task);
+                }
                 if let Some(listener) = stopping {
                     pumps.spawn(stop_socket::attend(app.clone(), listener));
                 }
-                Some(pumps)
+                (Some(pumps), mount)
             }
-            Clockwork::Still => None,
+            Clockwork::Still => (None, Mount::default()),
         };
         let (models, recording) = models.unzip();
-        let (router, limits) = (http::router(app.clone(), models.clone()), app.settings().limits);
+        let (router, limits) = (http::router(app.clone(), models.clone(), mount), app.settings().limits);
         let closing = app.clone();
         let accepting = accept(listener, router, limits, async move {
             let _ = stopped.await;

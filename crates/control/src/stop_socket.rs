@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::http::organisation_view;
+use crate::read::view;
 
 /// A reason has at most 2,000 bytes, and JSON may write each of them as six.
 const LONGEST_MESSAGE: u64 = 16 << 10;
@@ -167,7 +167,7 @@ async fn halt(app: &App, user: u32, reason: String) -> Result<OrganisationView, 
     app.submit(Actor::Runtime, command, None).await?;
     let organisation = app.store().organisation().await.map_err(No::Fault)?;
     // The budget of all projects is not shown to a caller without a token.
-    let view = organisation_view(organisation);
+    let view = view::organisation(organisation);
     Ok(OrganisationView { budget: None, ..view })
 }
 

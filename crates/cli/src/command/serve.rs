@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use placet_control::{App, Serving, serve};
+use placet_control::{App, Serving, serve_with};
 use placet_store::{Config, Store, StoreError};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -49,7 +49,7 @@ fn needs_loopback(address: SocketAddr) -> Result<(), CliError> {
         .hint("use 127.0.0.1, and put a proxy that speaks TLS in front (docs/pages.md, From elsewhere)"))
 }
 
-/// Opens the store and serves the API.
+/// Opens the store and serves the API with the pages.
 pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result<Serving, CliError> {
     let _wait = WaitLine::start(out, "opening the store");
     let listing = home.catalogue()?;
@@ -57,7 +57,8 @@ pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result
     let rules = home.rules()?.planning_with(listing.agents, listing.templates).equipped_with(kits);
     let store = open_store(home).await?;
     let app = App::new(store, rules, home.signer()?, home.settings()?);
-    serve(app, address).await.map_err(|error| cannot_serve(&error))
+    let pages = placet_web::mount(&app);
+    serve_with(app, address, pages).await.map_err(|error| cannot_serve(&error))
 }
 
 fn cannot_serve(error: &(dyn std::error::Error + 'static)) -> CliError {

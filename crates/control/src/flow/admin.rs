@@ -121,7 +121,7 @@ pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) 
     Ok((identity, token))
 }
 
-pub(crate) async fn replace_token(
+pub async fn replace_token(
     app: &App,
     caller: &Caller,
     id: IdentityId,
@@ -140,7 +140,7 @@ pub(crate) async fn revoke(app: &App, caller: &Caller, id: IdentityId) -> Result
 }
 
 /// The identities the caller may know of: those that can be met in one of its projects.
-pub(crate) async fn identities(app: &App, caller: &Caller) -> Result<Vec<Identity>, No> {
+pub async fn identities(app: &App, caller: &Caller) -> Result<Vec<Identity>, No> {
     let mut all = app.store().identities().await.map_err(No::Fault)?;
     all.retain(|identity| identity.reach.meets(&caller.identity.reach));
     Ok(all)

@@ -20,9 +20,10 @@ use crate::app::App;
 use crate::names::fresh_uuid;
 
 /// What the action is to be given and is not kept yet.
-pub(crate) struct Content {
-    pub(crate) digest: Digest,
-    pub(crate) bytes: Bytes,
+#[derive(Debug)]
+pub struct Content {
+    pub digest: Digest,
+    pub bytes: Bytes,
 }
 
 /// Gives the action that stands in its place.
@@ -37,7 +38,7 @@ pub(crate) async fn amend(
 }
 
 /// The same, with contents that come along with it.
-pub(crate) async fn amend_with(
+pub async fn amend_with(
     app: &App,
     caller: &Caller,
     id: ActionId,

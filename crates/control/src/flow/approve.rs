@@ -12,12 +12,12 @@ use super::order::withdraw_disowned;
 use super::{Caller, No, find_action, find_ground, find_place};
 use crate::app::App;
 
-pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
+pub async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
     approve_signed(app, caller, id, seen, None).await
 }
 
 /// Approves with the signature of a passkey of the caller, if there is one.
-pub(crate) async fn approve_signed(
+pub async fn approve_signed(
     app: &App,
     caller: &Caller,
     id: ActionId,
@@ -27,13 +27,7 @@ pub(crate) async fn approve_signed(
     change(app, caller, id, ActionCommand::Approve { seen, proof: proof.map(Box::new) }).await
 }
 
-pub(crate) async fn reject(
-    app: &App,
-    caller: &Caller,
-    id: ActionId,
-    seen: Digest,
-    reason: String,
-) -> Result<ActionState, No> {
+pub async fn reject(app: &App, caller: &Caller, id: ActionId, seen: Digest, reason: String) -> Result<ActionState, No> {
     let action = change(app, caller, id, ActionCommand::Reject { seen, reason }).await?;
     // With it all orders of the run for this tool are over, and so is what they approved.
     withdraw_disowned(app, action.run).await?;
@@ -45,7 +39,7 @@ pub(crate) async fn withdraw(app: &App, caller: &Caller, id: ActionId, reason: S
 }
 
 /// What was only rehearsed is to be done, as the policy in force judges it.
-pub(crate) async fn perform(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
+pub async fn perform(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
     let state = find_action(app, caller, id).await?;
     let run = find_ground(app, caller, state.run).await?;
     let sealed = app.store().sealed(id, state.digest).await.map_err(No::Fault)?;
@@ -54,7 +48,7 @@ pub(crate) async fn perform(app: &App, caller: &Caller, id: ActionId, seen: Dige
     change(app, caller, id, ActionCommand::Perform { seen, verdict }).await
 }
 
-pub(crate) async fn resolve(
+pub async fn resolve(
     app: &App,
     caller: &Caller,
     id: ActionId,

@@ -10,7 +10,7 @@ use super::{Caller, No};
 use crate::app::App;
 
 /// Names who should look at it, by name or id; nobody takes it back.
-pub(crate) async fn assign(
+pub async fn assign(
     app: &App,
     caller: &Caller,
     id: ActionId,
@@ -25,11 +25,6 @@ pub(crate) async fn assign(
 }
 
 /// Sets it aside for whoever asks; no time brings it back.
-pub(crate) async fn defer(
-    app: &App,
-    caller: &Caller,
-    id: ActionId,
-    until: Option<Timestamp>,
-) -> Result<ActionState, No> {
+pub async fn defer(app: &App, caller: &Caller, id: ActionId, until: Option<Timestamp>) -> Result<ActionState, No> {
     change(app, caller, id, ActionCommand::Defer { until }).await
 }

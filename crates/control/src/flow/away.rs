@@ -1,7 +1,5 @@
 //! Being away: who is told instead, until when, and for whom somebody stands in. No right changes hands.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Away, AwayCommand, Identity, IdentityCommand};
@@ -10,58 +8,16 @@ use placet_domain::time::Timestamp;
 use placet_store::StoreError;
 
 use super::{Caller, No};
+use crate::absences::Absence;
 use crate::app::App;
 
-/// Somebody is away, until then.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Absence {
-    pub(crate) name: String,
-    to: IdentityId,
-    pub(crate) until: Timestamp,
-}
-
-/// Who is away, as far as it was looked up. Forgotten whenever it may have changed.
-#[derive(Debug, Default)]
-pub(crate) struct Absences(Mutex<Known>);
-
-#[derive(Debug, Default)]
-struct Known {
-    /// How often it was forgotten: what was looked up before the last time is not kept.
-    age: u64,
-    absences: Option<Vec<Absence>>,
-}
-
-impl Absences {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn forget(&self) {
-        let mut known = self.known();
-        *known = Known { age: known.age + 1, absences: None };
-    }
-
-    fn keep(&self, age: u64, found: &[Absence]) {
-        let mut known = self.known();
-        if known.age == age {
-            known.absences = Some(found.to_vec());
-        }
-    }
-}
-
 /// Names a stand-in for somebody: for oneself, or by an administrator.
-pub(crate) async fn go_away(
-    app: &App,
-    caller: &Caller,
-    id: IdentityId,
-    to: &str,
-    until: Timestamp,
-) -> Result<Identity, No> {
+pub async fn go_away(app: &App, caller: &Caller, id: IdentityId, to: &str, until: Timestamp) -> Result<Identity, No> {
     let to = Box::new(found(app, caller, to).await?);
     change(app, caller, id, AwayCommand::Leave { to, until }).await
 }
 
-pub(crate) async fn come_back(app: &App, caller: &Caller, id: IdentityId) -> Result<Identity, No> {
+pub async fn come_back(app: &App, caller: &Caller, id: IdentityId) -> Result<Identity, No> {
     change(app, caller, id, AwayCommand::Return).await
 }
 
@@ -82,12 +38,9 @@ pub(crate) async fn note_unreached(app: &App, away: IdentityId, to: IdentityId) 
 }
 
 /// For whom somebody stands in at this moment.
-pub(crate) async fn standing_in(app: &App, who: IdentityId) -> Result<Vec<Absence>, StoreError> {
+pub async fn standing_in(app: &App, who: IdentityId) -> Result<Vec<Absence>, StoreError> {
     let now = app.store().now();
-    let (age, known) = {
-        let known = app.absences().known();
-        (known.age, known.absences.clone())
-    };
+    let (age, known) = app.absences().known();
     let known = match known {
         Some(known) => known,
         None => looked_up(app, age).await?,

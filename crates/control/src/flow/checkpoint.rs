@@ -26,41 +26,43 @@ const NEXT: &[ActionStatus] =
     &[ActionStatus::PendingApproval, ActionStatus::Approved, ActionStatus::Leased, ActionStatus::Executing];
 
 /// A run and the actions around the checkpoint where it stands.
-pub(crate) struct Look {
-    pub(crate) run: Run,
-    pub(crate) now: Timestamp,
+#[derive(Debug)]
+pub struct Look {
+    pub run: Run,
+    pub now: Timestamp,
     /// What was executed since the last checkpoint.
-    pub(crate) done: Shown,
-    pub(crate) next: Shown,
+    pub done: Shown,
+    pub next: Shown,
     /// Started, and nobody knows how far they got.
-    pub(crate) interrupted: Shown,
+    pub interrupted: Shown,
     /// What those that are done left behind.
-    pub(crate) left: Left,
+    pub left: Left,
 }
 
 /// What actions left as evidence, beside what they said; the newest of each.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
-    pub(crate) outputs: Vec<Piece>,
-    pub(crate) screenshots: Vec<Piece>,
+pub struct Left {
+    pub outputs: Vec<Piece>,
+    pub screenshots: Vec<Piece>,
 }
 
 /// One file of an action, by its path in the workspace.
 #[derive(Debug)]
-pub(crate) struct Piece {
-    pub(crate) action: ActionId,
-    pub(crate) path: String,
-    pub(crate) item: Item,
+pub struct Piece {
+    pub action: ActionId,
+    pub path: String,
+    pub item: Item,
 }
 
 /// The newest of some actions, the oldest of them first.
-pub(crate) struct Shown {
-    pub(crate) actions: Vec<ActionState>,
+#[derive(Debug)]
+pub struct Shown {
+    pub actions: Vec<ActionState>,
     /// Whether there are older ones.
-    pub(crate) more: bool,
+    pub more: bool,
 }
 
-pub(crate) async fn look(app: &App, caller: &Caller, id: RunId) -> Result<Look, No> {
+pub async fn look(app: &App, caller: &Caller, id: RunId) -> Result<Look, No> {
     let run = find_run(app, caller, id).await?;
     let done = newest(app, id, DONE, run.looked_at).await?;
     let next = newest(app, id, NEXT, None).await?;
@@ -117,7 +119,7 @@ async fn newest(app: &App, run: RunId, statuses: &[ActionStatus], since: Option<
 }
 
 /// Decides about this checkpoint and no other: a number that is past is not where the run stands.
-pub(crate) async fn decide_checkpoint(
+pub async fn decide_checkpoint(
     app: &App,
     caller: &Caller,
     id: RunId,

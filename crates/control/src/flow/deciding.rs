@@ -12,18 +12,19 @@ use super::{Caller, No};
 use crate::app::App;
 
 /// What is known of the decisions within somebody's reach.
-pub(crate) struct Measured {
-    pub(crate) since: Timestamp,
-    pub(crate) figures: Figures,
+#[derive(Debug)]
+pub struct Measured {
+    pub since: Timestamp,
+    pub figures: Figures,
     /// Whether there were more than are counted.
-    pub(crate) more: bool,
-    pub(crate) waiting: u64,
+    pub more: bool,
+    pub waiting: u64,
     /// The oldest thousand that wait: of which tier, and since when.
-    pub(crate) ages: Vec<(Tier, Timestamp)>,
-    pub(crate) now: Timestamp,
+    pub ages: Vec<(Tier, Timestamp)>,
+    pub now: Timestamp,
 }
 
-pub(crate) async fn measure(app: &App, caller: &Caller, project: Option<ProjectId>) -> Result<Measured, No> {
+pub async fn measure(app: &App, caller: &Caller, project: Option<ProjectId>) -> Result<Measured, No> {
     let reach = match project {
         None => caller.identity.reach.clone(),
         Some(project) => {
@@ -44,12 +45,12 @@ pub(crate) async fn measure(app: &App, caller: &Caller, project: Option<ProjectI
 }
 
 /// How whoever asks decides. Of nobody else this can be asked.
-pub(crate) async fn own_habits(app: &App, caller: &Caller) -> Result<Habits, No> {
+pub async fn own_habits(app: &App, caller: &Caller) -> Result<Habits, No> {
     Ok(habits(&decisions(app, caller.identity.reach.clone(), Some(caller.identity.id)).await?))
 }
 
 /// Their last decisions that were given by the person behind the agent, newest first.
-pub(crate) async fn own_alone(app: &App, caller: &Caller, most: usize) -> Result<Vec<Decision>, No> {
+pub async fn own_alone(app: &App, caller: &Caller, most: usize) -> Result<Vec<Decision>, No> {
     let mut found = decisions(app, caller.identity.reach.clone(), Some(caller.identity.id)).await?;
     found.retain(|decision| decision.single_operator);
     found.truncate(most);
@@ -70,19 +71,19 @@ pub(crate) fn since(app: &App) -> Timestamp {
 
 /// How many decisions somebody made lately, and how many are many; nothing where that is switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pace {
-    pub(crate) decided: u64,
-    pub(crate) most: u32,
+pub struct Pace {
+    pub decided: u64,
+    pub most: u32,
 }
 
 impl Pace {
     /// Whether they are asked to look twice.
-    pub(crate) const fn is_fast(self) -> bool {
+    pub const fn is_fast(self) -> bool {
         self.most > 0 && self.decided >= self.most as u64
     }
 }
 
-pub(crate) async fn pace(app: &App, who: IdentityId) -> Result<Pace, No> {
+pub async fn pace(app: &App, who: IdentityId) -> Result<Pace, No> {
     let asking = app.settings().terms.asking;
     let most = asking.most_decided;
     if most == 0 {

@@ -76,7 +76,7 @@ fn digest_of(app: &App, runs: &[(Run, Wanted)]) -> Digest {
 }
 
 /// What going back to a snapshot would change, as its host sees it. `None`: it has not answered yet.
-pub(crate) async fn preview(
+pub async fn preview(
     app: &App,
     caller: &Caller,
     run: RunId,

@@ -15,7 +15,7 @@ use super::No;
 use crate::app::App;
 
 /// What looks like a secret in the bytes. Takes the time of a hash or two, in a thread of its own.
-pub(crate) async fn inspect(bytes: Bytes) -> Result<SecretsSeen, No> {
+pub async fn inspect(bytes: Bytes) -> Result<SecretsSeen, No> {
     let looked = tokio::task::spawn_blocking(move || SecretsSeen::new(Scanner::shipped().findings(&bytes).map(seen)));
     looked.await.map_err(|_| No::Unseen)
 }

@@ -37,19 +37,13 @@ pub(crate) async fn action_said(app: &App, caller: &Caller, id: ActionId, report
 }
 
 /// What is kept of what the agent of a run said after a place; waits for more if there is none.
-pub(crate) async fn log_of_run(
-    app: &App,
-    caller: &Caller,
-    id: RunId,
-    after: u64,
-    wait: Duration,
-) -> Result<LogView, No> {
+pub async fn log_of_run(app: &App, caller: &Caller, id: RunId, after: u64, wait: Duration) -> Result<LogView, No> {
     let run = find_run(app, caller, id).await?;
     Ok(more(app, Speaker::Agent(run.id), after, wait).await)
 }
 
 /// The same of the program of an action, while it is executed.
-pub(crate) async fn log_of_action(
+pub async fn log_of_action(
     app: &App,
     caller: &Caller,
     id: ActionId,

@@ -29,28 +29,42 @@ mod words;
 mod worktree;
 
 pub use admin::{bootstrap, end_passkeys};
-pub(crate) use admin::{declare, identities, lock_scope, make_identity, make_project, replace_token, revoke};
-pub(crate) use amend::{Content, amend, amend_with};
-pub(crate) use approve::{approve, approve_signed, perform, reject, resolve, withdraw};
-pub(crate) use attention::{assign, defer};
-pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in, who_is_away};
-pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces};
-pub(crate) use deciding::{Measured, measure, own_alone, own_habits, pace, since as figures_since};
+pub(crate) use admin::{declare, lock_scope, make_identity, make_project, revoke};
+pub use admin::{identities, replace_token};
+pub(crate) use amend::amend;
+pub use amend::{Content, amend_with};
+pub(crate) use approve::withdraw;
+pub use approve::{approve, approve_signed, perform, reject, resolve};
+pub use attention::{assign, defer};
+pub use away::{come_back, go_away, standing_in};
+pub(crate) use away::{note_unreached, who_is_away};
+pub use checkpoint::{Look, decide_checkpoint, look};
+pub(crate) use checkpoint::{Piece, newest_pieces};
+pub(crate) use deciding::{Measured, since as figures_since};
+pub use deciding::{measure, own_alone, own_habits, pace};
 pub(crate) use dispatch::{lease, redeem};
-pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, retire_idle};
-pub(crate) use inspect::{inspect, seen_in};
-pub(crate) use log::{action_said, agent_said, log_of_action, log_of_run};
-pub(crate) use network::{grant, network};
-pub(crate) use order::{Offer, give_order, offer, revoke_order, runs_with_orders};
-pub(crate) use organisation::{change_organisation, give_project};
-pub(crate) use plan::{Turns, plan_run};
+pub use host::preview;
+pub(crate) use host::{collect, destroyed, equip, hostings, previewed, retire_idle};
+pub use inspect::inspect;
+pub(crate) use inspect::seen_in;
+pub(crate) use log::{action_said, agent_said};
+pub use log::{log_of_action, log_of_run};
+pub use network::grant;
+pub(crate) use network::network;
+pub(crate) use order::runs_with_orders;
+pub use order::{Offer, give_order, offer, revoke_order};
+pub use organisation::change_organisation;
+pub(crate) use organisation::give_project;
+pub(crate) use plan::plan_run;
 pub(crate) use propose::propose;
-pub(crate) use read::{may_read, may_read_words};
+pub use read::{may_read, may_read_words};
 pub(crate) use receive::{complete, heartbeat, keep_blob, keep_made};
-pub(crate) use record::{audit, newest, note_refusal, reported};
+pub(crate) use record::{audit, reported};
+pub use record::{newest, note_refusal};
 pub(crate) use retain::{Expired, expirable, expire, forget_uploads, preserve};
-pub(crate) use undertake::{change_run, make_run};
-pub(crate) use visit::{
+pub use undertake::change_run;
+pub(crate) use undertake::make_run;
+pub use visit::{
     Pass, add_passkey, enter, enter_by_passkey, enter_vouched, invite, invited, leave, remove_passkey, set_password,
 };
 pub(crate) use words::{Called, calls, set_words, words};
@@ -60,60 +74,29 @@ use std::sync::Arc;
 
 use placet_domain::action::ActionState;
 use placet_domain::command::IdempotencyKey;
-use placet_domain::evidence::BadManifest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, Role};
-use placet_domain::proposal::{BadChange, Unsealable};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
-use placet_store::StoreError;
 
 use crate::app::App;
+pub use crate::error::No;
 use crate::facts::{Ground, Place};
-
-/// Why something was not done.
-#[derive(Debug, thiserror::Error)]
-pub enum No {
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    #[error(transparent)]
-    Unsealable(#[from] Unsealable),
-    #[error(transparent)]
-    Change(#[from] BadChange),
-    #[error(transparent)]
-    Evidence(#[from] BadManifest),
-    #[error("the evidence `{0}` was not uploaded; upload it before you report")]
-    MissingEvidence(String),
-    #[error(
-        "{whose} would have uploaded more than {most_bytes} bytes that nothing names; name them in an action, or wait: what nothing names is removed a day after its upload"
-    )]
-    TooManyUploads { whose: &'static str, most_bytes: u64 },
-    #[error("this idempotency key was used for another request; take a new one")]
-    KeyReused,
-    #[error("the bytes do not have the digest they were sent under")]
-    WrongDigest,
-    #[error("the bytes could not be looked at")]
-    Unseen,
-    #[error("this token is not known or was revoked")]
-    NoLongerKnown,
-    #[error("the store has a fault")]
-    Fault(#[source] StoreError),
-}
 
 /// Whoever asks, and how they name the request.
 #[derive(Debug, Clone)]
-pub(crate) struct Caller {
-    pub(crate) identity: Identity,
-    pub(crate) key: Option<IdempotencyKey>,
+pub struct Caller {
+    pub identity: Identity,
+    pub key: Option<IdempotencyKey>,
 }
 
 impl Caller {
-    pub(crate) fn actor(&self) -> Actor {
+    pub fn actor(&self) -> Actor {
         Actor::Identity(self.identity.clone())
     }
 
     /// To somebody outside a project, what is in it does not exist.
-    pub(crate) fn sees(&self, project: ProjectId, what: &'static str) -> Result<(), No> {
+    pub fn sees(&self, project: ProjectId, what: &'static str) -> Result<(), No> {
         if self.identity.reach.includes(project) { Ok(()) } else { Err(Refusal::Unknown { what }.into()) }
     }
 
@@ -126,14 +109,14 @@ impl Caller {
 }
 
 /// The run, if the caller may know of it.
-pub(crate) async fn find_run(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
+pub async fn find_run(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
     let run = app.store().run(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "run" })?;
     caller.sees_work(run.project, run.agent, "run")?;
     Ok(run)
 }
 
 /// What a run was made with, if the caller may know of it.
-pub(crate) async fn find_ground(app: &App, caller: &Caller, id: RunId) -> Result<Arc<Ground>, No> {
+pub async fn find_ground(app: &App, caller: &Caller, id: RunId) -> Result<Arc<Ground>, No> {
     let ground = match app.facts().ground(id) {
         Some(ground) => ground,
         None => app.facts().learn_run(find_run(app, caller, id).await?),
@@ -143,7 +126,7 @@ pub(crate) async fn find_ground(app: &App, caller: &Caller, id: RunId) -> Result
 }
 
 /// The action, if the caller may know of it.
-pub(crate) async fn find_action(app: &App, caller: &Caller, id: ActionId) -> Result<ActionState, No> {
+pub async fn find_action(app: &App, caller: &Caller, id: ActionId) -> Result<ActionState, No> {
     let action = app.store().action(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?;
     caller.sees_work(action.project, action.proposer, "action")?;
     Ok(action)

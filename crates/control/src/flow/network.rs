@@ -132,7 +132,7 @@ async fn wish(app: &App, caller: &Caller, state: &ActionState, opening: &Opening
 }
 
 /// Opens it for the run. Only somebody who is independent of the run can, and on what they were shown.
-pub(crate) async fn grant(
+pub async fn grant(
     app: &App,
     caller: &Caller,
     run: RunId,

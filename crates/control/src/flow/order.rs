@@ -25,7 +25,7 @@ const MOST_TOLD: usize = 10;
 const MOST_RUNS: u32 = 500;
 
 /// Gives an order on an action, together with the yes to it. Gives the run, which has the order.
-pub(crate) async fn give_order(
+pub async fn give_order(
     app: &App,
     caller: &Caller,
     id: ActionId,
@@ -49,13 +49,7 @@ async fn opened(app: &App, state: &ActionState) -> Result<Action, No> {
 }
 
 /// Takes an order back. What it approved and nobody has begun is withdrawn.
-pub(crate) async fn revoke_order(
-    app: &App,
-    caller: &Caller,
-    run: RunId,
-    number: u32,
-    reason: String,
-) -> Result<Run, No> {
+pub async fn revoke_order(app: &App, caller: &Caller, run: RunId, number: u32, reason: String) -> Result<Run, No> {
     let run = change_run(app, caller, run, RunCommand::Order(OrderCommand::Revoke { number, reason })).await?;
     withdraw_disowned(app, run.id).await?;
     Ok(run)
@@ -96,15 +90,16 @@ pub(crate) async fn runs_with_orders(app: &App, caller: &Caller) -> Result<Vec<L
 }
 
 /// What an order on an action could be.
-pub(crate) struct Offer {
+#[derive(Debug)]
+pub struct Offer {
     /// Why this person cannot give one.
-    pub(crate) refused: Option<Refusal>,
+    pub refused: Option<Refusal>,
     /// What each width would have covered so far in the run, the newest first.
-    pub(crate) widths: Vec<(Width, Vec<Listed<ActionState>>)>,
+    pub widths: Vec<(Width, Vec<Listed<ActionState>>)>,
 }
 
 /// Asked of the domain itself, so that nothing is offered that would be refused.
-pub(crate) async fn offer(app: &App, caller: &Caller, id: ActionId) -> Result<Offer, No> {
+pub async fn offer(app: &App, caller: &Caller, id: ActionId) -> Result<Offer, No> {
     let state = find_action(app, caller, id).await?;
     let run = find_run(app, caller, state.run).await?;
     let action = opened(app, &state).await?;

@@ -10,11 +10,7 @@ use placet_domain::run::Allowance;
 use super::{Caller, No};
 use crate::app::App;
 
-pub(crate) async fn change_organisation(
-    app: &App,
-    caller: &Caller,
-    command: OrganisationCommand,
-) -> Result<Organisation, No> {
+pub async fn change_organisation(app: &App, caller: &Caller, command: OrganisationCommand) -> Result<Organisation, No> {
     app.submit(caller.actor(), Command::Organisation(command), caller.key.clone()).await?;
     app.store().organisation().await.map_err(No::Fault)
 }

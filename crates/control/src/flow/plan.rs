@@ -4,12 +4,11 @@
 //! call took, as soon as it is over: whoever is killed between the two has an entry that says what may have been paid. Requests of the
 //! same name are taken one at a time, and what was answered to one before is answered again without asking.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use placet_domain::command::{About, Command};
-use placet_domain::id::{IdentityId, ProjectId, RunId};
+use placet_domain::id::{ProjectId, RunId};
 use placet_domain::identity::Actor;
 use placet_domain::planning::{Intent, Starter};
 use placet_domain::record::{Event, PlannerAnswered, PlannerAsked};
@@ -17,13 +16,11 @@ use placet_domain::refusal::{Obstacle, Refusal};
 use placet_domain::run::{Allowance, Founding, ModelCall, Run};
 use placet_store::{Receipt, StoreError, SubmitError};
 use placet_wire::api::NewExecution;
-use tokio::sync::{OwnedMutexGuard, RwLock};
 
 use super::entry_launch::launch_of_entry;
 use super::undertake::{Surroundings, found};
 use super::{Caller, No};
 use crate::app::App;
-use crate::door::Shares;
 use crate::models::{self, MOST_FOR_A_PLAN, NoPlan, Steps};
 use crate::names::fresh_uuid;
 
@@ -32,38 +29,6 @@ const MOST_TRIES: u32 = 25;
 /// Plans that models make for one person at a time.
 const MOST_AT_ONCE: usize = 4;
 const RETRY: Duration = Duration::from_millis(200);
-
-/// Whose turn it is among requests of one name, and whether models are being asked at all.
-#[derive(Debug, Default)]
-pub(crate) struct Turns {
-    turns: Mutex<HashMap<Name, Turn>>,
-    /// Shared by all plans that are being made.
-    under_way: Arc<RwLock<()>>,
-    /// How many of them are whose: a call goes on and is paid when its caller has left.
-    asking: Shares,
-}
-
-/// Who asked, and how they call it.
-type Name = (IdentityId, String);
-type Turn = Arc<tokio::sync::Mutex<()>>;
-
-impl Turns {
-    /// Waits for its turn. Requests without a name have nothing to wait for.
-    async fn of(&self, caller: &Caller) -> Option<OwnedMutexGuard<()>> {
-        let key = caller.key.as_ref()?;
-        let turn = {
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-            Arc::clone(turns.entry((caller.identity.id, key.key.clone())).or_default())
-        };
-        Some(turn.lock_owned().await)
-    }
-
-    /// Returns when no plan is being made any more.
-    pub(crate) async fn over(&self) {
-        drop(self.under_way.write().await);
-    }
-}
 
 /// Plans from an intent, by the agents and templates of this control plane, and founds a run on what comes out of it.
 pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> Result<Run, No> {
@@ -85,7 +50,7 @@ pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> R
 }
 
 async fn plan_by_model(app: &App, caller: &Caller, new: NewExecution, model: &str) -> Result<Run, No> {
-    let _turn = app.turns().of(caller).await;
+    let _turn = app.turns().of(caller.identity.id, caller.key.as_ref()).await;
     if let Some(answered) = answered_before(app, caller).await? {
         return answered;
     }

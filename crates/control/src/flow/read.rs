@@ -13,13 +13,13 @@ use crate::app::App;
 use crate::models::words_in;
 
 /// What was said in calls is for those who review and audit, and for nobody else who knows its digest.
-pub(crate) fn may_read_words(caller: &Caller, bytes: &[u8]) -> Result<(), No> {
+pub fn may_read_words(caller: &Caller, bytes: &[u8]) -> Result<(), No> {
     let (who, are_words) = (&caller.identity, words_in(bytes).is_some());
     let may = !are_words || who.has(Role::Reviewer) || who.has(Role::Auditor);
     if may { Ok(()) } else { Err(Refusal::Role { needed: Role::Reviewer }.into()) }
 }
 
-pub(crate) async fn may_read(app: &App, caller: &Caller, project: ProjectId, digest: Digest) -> Result<(), No> {
+pub async fn may_read(app: &App, caller: &Caller, project: ProjectId, digest: Digest) -> Result<(), No> {
     let (who, store) = (&caller.identity, app.store());
     if who.has(Role::Agent) {
         let is_own = store.is_of_agent(who.id, digest).await.map_err(No::Fault)?;

@@ -16,7 +16,7 @@ use super::{Caller, No, find_run};
 use crate::app::App;
 
 /// Records an attempt that was refused before it could become a command.
-pub(crate) async fn note_refusal(
+pub async fn note_refusal(
     app: &App,
     caller: &Caller,
     about: About,
@@ -41,7 +41,7 @@ pub(crate) async fn audit(
 }
 
 /// The newest rows of it, oldest first, without heartbeats.
-pub(crate) async fn newest(app: &App, caller: &Caller, run: RunId, limit: u32) -> Result<Vec<AuditRow>, No> {
+pub async fn newest(app: &App, caller: &Caller, run: RunId, limit: u32) -> Result<Vec<AuditRow>, No> {
     let run = find_run(app, caller, run).await?;
     let (kinds, order) = (Kinds::But(HEARTBEAT), Order::NewestFirst);
     let filter = EntryFilter { run: Some(run.id), kinds, order, limit, ..EntryFilter::default() };

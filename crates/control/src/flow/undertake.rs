@@ -123,7 +123,7 @@ async fn find_agent(app: &App, id: IdentityId, project: ProjectId) -> Result<Ide
     Ok(agent)
 }
 
-pub(crate) async fn change_run(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> Result<Run, No> {
+pub async fn change_run(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> Result<Run, No> {
     find_run(app, caller, id).await?;
     submit(app, caller, id, command).await
 }

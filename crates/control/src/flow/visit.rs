@@ -22,21 +22,22 @@ const LINK_MS: u64 = 60 * 60 * 1_000;
 const VISIT_MS: u64 = 12 * 60 * 60 * 1_000;
 
 /// Something secret that stands for a person until a moment.
-pub(crate) struct Pass {
-    pub(crate) identity: Identity,
-    pub(crate) secret: Token,
-    pub(crate) expires_at: Timestamp,
+#[derive(Debug)]
+pub struct Pass {
+    pub identity: Identity,
+    pub secret: Token,
+    pub expires_at: Timestamp,
 }
 
 impl Pass {
     /// Whose it is, and what proves it: what a cookie or a link holds.
-    pub(crate) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         format!("{}.{}", self.identity.id, self.secret.reveal())
     }
 }
 
 /// A link that lets its holder in once: for oneself, or by an administrator for somebody.
-pub(crate) async fn invite(app: &App, caller: &Caller, id: IdentityId, proof: Option<Proof>) -> Result<Pass, No> {
+pub async fn invite(app: &App, caller: &Caller, id: IdentityId, proof: Option<Proof>) -> Result<Pass, No> {
     needs_no_key(caller)?;
     let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(LINK_MS));
     let (link, proof) = (token_digest(secret.reveal()), proof.map(Box::new));
@@ -46,7 +47,7 @@ pub(crate) async fn invite(app: &App, caller: &Caller, id: IdentityId, proof: Op
 }
 
 /// Somebody who showed what lets them in comes in.
-pub(crate) async fn enter(app: &App, person: Identity, by: Entrance) -> Result<Pass, No> {
+pub async fn enter(app: &App, person: Identity, by: Entrance) -> Result<Pass, No> {
     let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(VISIT_MS));
     let command = DoorCommand::Enter { visit: token_digest(secret.reveal()), by, expires_at };
     let identity = change(app, Actor::Identity(person.clone()), person.id, command, Extras::default()).await?;
@@ -54,7 +55,7 @@ pub(crate) async fn enter(app: &App, person: Identity, by: Entrance) -> Result<P
 }
 
 /// Somebody whose passkey signed that they come in does.
-pub(crate) async fn enter_by_passkey(app: &App, person: Identity, proof: Proof) -> Result<Pass, No> {
+pub async fn enter_by_passkey(app: &App, person: Identity, proof: Proof) -> Result<Pass, No> {
     let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(VISIT_MS));
     let (visit, proof) = (token_digest(secret.reveal()), Box::new(proof));
     let command = DoorCommand::EnterByPasskey { visit, proof, expires_at };
@@ -63,7 +64,7 @@ pub(crate) async fn enter_by_passkey(app: &App, person: Identity, proof: Proof) 
 }
 
 /// Somebody whom a provider vouches for comes in.
-pub(crate) async fn enter_vouched(app: &App, person: Identity, vouched: Vouched) -> Result<Pass, No> {
+pub async fn enter_vouched(app: &App, person: Identity, vouched: Vouched) -> Result<Pass, No> {
     let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(VISIT_MS));
     let (visit, vouched) = (token_digest(secret.reveal()), Box::new(vouched));
     let command = DoorCommand::EnterVouched { visit, vouched, expires_at };
@@ -72,7 +73,7 @@ pub(crate) async fn enter_vouched(app: &App, person: Identity, vouched: Vouched)
 }
 
 /// Takes a passkey for one's own: the first from a visit that has just begun, every other signed with one that is there.
-pub(crate) async fn add_passkey(
+pub async fn add_passkey(
     app: &App,
     caller: &Caller,
     visit: Digest,
@@ -84,7 +85,7 @@ pub(crate) async fn add_passkey(
 }
 
 /// Gives a passkey of one's own up, or takes it away from somebody else.
-pub(crate) async fn remove_passkey(
+pub async fn remove_passkey(
     app: &App,
     caller: &Caller,
     of: IdentityId,
@@ -96,13 +97,13 @@ pub(crate) async fn remove_passkey(
 }
 
 /// Gives up a visit of one's own.
-pub(crate) async fn leave(app: &App, caller: &Caller, visit: Digest) -> Result<(), No> {
+pub async fn leave(app: &App, caller: &Caller, visit: Digest) -> Result<(), No> {
     let command = DoorCommand::Leave { visit };
     change(app, caller.actor(), caller.identity.id, command, Extras::default()).await.map(drop)
 }
 
 /// Sets one's own password; only the visit it is set from stays.
-pub(crate) async fn set_password(
+pub async fn set_password(
     app: &App,
     caller: &Caller,
     visit: Digest,
@@ -116,7 +117,7 @@ pub(crate) async fn set_password(
 }
 
 /// Whoever the holder of this link would come in as, as long as it counts.
-pub(crate) async fn invited(app: &App, id: IdentityId, secret: &str) -> Result<Option<Identity>, No> {
+pub async fn invited(app: &App, id: IdentityId, secret: &str) -> Result<Option<Identity>, No> {
     let (link, now) = (token_digest(secret), app.store().now());
     let found = app.store().identity(id).await.map_err(No::Fault)?;
     Ok(found.filter(|identity| !identity.revoked && identity.doors.link(link, now).is_some()))

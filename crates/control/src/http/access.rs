@@ -23,7 +23,7 @@ use placet_wire::Access;
 /// A token is 47 characters; longer headers are not even hashed.
 const LONGEST_TOKEN: usize = 256;
 
-/// The identity behind a request, put there by [`guard`] and by nothing else.
+/// The identity behind a request, put there by [`identify`] and by nothing else.
 #[derive(Debug, Clone)]
 pub(super) struct Known(pub(super) Arc<Identity>);
 
@@ -37,17 +37,22 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: R
         Ok(admitted) => admitted,
         Err(refused) => return refused,
     };
-    let most = app.settings().limits.in_flight_per_identity();
-    let Some(_share) = app.door().share_of(identity.id, most) else {
+    let Some(_share) = app.request_share(identity.id) else {
         return problem(
             StatusCode::TOO_MANY_REQUESTS,
             "too_many",
             "you have too many requests under way; wait for one to end",
         );
     };
-    note_holder(&request, identity.id);
-    request.extensions_mut().insert(Known(identity));
+    identify(&mut request, identity);
     next.run(request).await
+}
+
+/// Marks a request as sent by an identity that was authenticated, and its connection as theirs. A mounted front that authenticates by
+/// other means than tokens calls it before a handler runs.
+pub fn identify(request: &mut Request, identity: Arc<Identity>) {
+    note_holder(request, identity.id);
+    request.extensions_mut().insert(Known(identity));
 }
 
 /// Assigns the connection to the identity: an authenticated caller keeps it when strangers compete for places.
@@ -84,7 +89,7 @@ pub(super) fn unauthorized(scheme: &'static str, detail: &str) -> Response {
 }
 
 /// A known identity tried what its role does not allow: refused and recorded.
-pub(super) async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
+pub async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
     let needed = match access {
         Access::Roles(roles) => roles.first().copied().unwrap_or(Role::Admin),
         Access::Signed => Role::Agent,

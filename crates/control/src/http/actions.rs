@@ -3,23 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, header};
-use placet_domain::action::{ActionState, ActionStatus};
-use placet_domain::digest::Digest;
+use placet_domain::action::ActionStatus;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::Role;
-use placet_domain::proposal::{Action, ActionSpec, Proposal};
-use placet_domain::refusal::Refusal;
-use placet_store::{ActionFilter, Listed};
+use placet_domain::proposal::Proposal;
+use placet_store::ActionFilter;
 use placet_wire::api;
 
 use super::body::Asked;
 use super::caller::Seen;
 use super::extract::{Path, Query};
-use super::pages::person;
 use super::problem::Failure;
-use super::{interruption, view};
 use crate::app::App;
 use crate::flow::{self, Caller, No};
+use crate::read::actions::{detail, entitle, titled};
+use crate::read::{interruption, view};
 
 type ActionAnswer = Result<Json<api::ActionView>, Failure>;
 
@@ -69,54 +67,6 @@ pub(super) async fn show(
         detail.interruption = interruption::of(&app, &action).await?;
     }
     Ok(([(header::ETAG, etag)], Json(detail)))
-}
-
-pub(super) async fn opened(app: &App, id: ActionId, digest: Digest) -> Result<ActionSpec, No> {
-    let sealed = app.store().sealed(id, digest).await.map_err(No::Fault)?;
-    let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
-    Ok(Action::open(&sealed)?.spec().clone())
-}
-
-/// What would be done, in a line. One that cannot be opened any more is told by its tool, and takes no other with it.
-pub(super) async fn title(app: &App, action: &ActionState) -> String {
-    opened(app, action.id, action.digest).await.map_or_else(|_| action.tool.to_string(), |spec| spec.title())
-}
-
-/// As a person is told of it: what would be done, and whose it is.
-pub(super) async fn titled(app: &App, action: &ActionState) -> Result<api::ActionView, Failure> {
-    let title = title(app, action).await;
-    named(app, action, title).await
-}
-
-async fn named(app: &App, action: &ActionState, title: String) -> Result<api::ActionView, Failure> {
-    let (title, agent) = (Some(title), Some(person(app, action.proposer).await?));
-    Ok(api::ActionView { title, agent, ..view::action(action) })
-}
-
-pub(super) async fn titled_all(app: &App, actions: &[Listed<ActionState>]) -> Result<Vec<api::ActionView>, Failure> {
-    let mut views = Vec::with_capacity(actions.len());
-    for listed in actions {
-        views.push(titled(app, listed).await?);
-    }
-    Ok(views)
-}
-
-/// Tells of each in a list what it does; of what cannot be opened any more nothing.
-pub(super) async fn entitle(app: &App, actions: &mut [api::ActionView]) {
-    for action in actions {
-        action.title = opened(app, action.id, action.digest).await.ok().map(|spec| spec.title());
-    }
-}
-
-pub(super) async fn detail(app: &App, action: &ActionState) -> Result<api::ActionDetail, Failure> {
-    let spec = opened(app, action.id, action.digest).await?;
-    let justification = match action.advice {
-        Some(digest) => app.store().advice(action.id, digest).await.map_err(No::Fault)?,
-        None => None,
-    };
-    let proposal = Proposal::behind(&spec, app.tools()).ok();
-    let action = named(app, action, spec.title()).await?;
-    Ok(api::ActionDetail { action, spec, proposal, justification, interruption: None })
 }
 
 /// What a run only rehearsed and what of it can still be done, in the order in which it was proposed.
@@ -197,7 +147,7 @@ pub(super) async fn resolve(
     let state = flow::find_action(&app, &caller, id).await?;
     // Only of what waits for a word: whoever sends the same word again hears what came of it.
     if state.status == ActionStatus::Interrupted && attempt.is_some_and(|attempt| attempt != state.attempt) {
-        return Err(interruption::again());
+        return Err(Failure::tried_again());
     }
     let action = flow::resolve(&app, &caller, id, resolution, reason).await?;
     Ok(Json(titled(&app, &action).await?))

@@ -78,9 +78,9 @@ fn needs_json(headers: &HeaderMap) -> Result<(), Failure> {
 }
 
 /// The code of a body that is longer than what is read of it.
-pub(super) const TOO_LONG: &str = "too_long";
+pub const TOO_LONG: &str = "too_long";
 
-pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
+pub async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
     let too_long = || {
         let detail = format!("the body is longer than {limit} bytes");
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG, detail)
@@ -107,7 +107,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
 }
 
 /// Callers know objects; what a type is called in here is nothing to them.
-pub(super) fn in_plain_words(message: &str) -> String {
+pub fn in_plain_words(message: &str) -> String {
     let mut words = message.split(' ');
     let mut plain = Vec::new();
     while let Some(word) = words.next() {

@@ -34,7 +34,7 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
 }
 
 /// The one value of a header. Twice the same header can mean two things to two readers, so it means nothing here.
-pub(super) fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Failure> {
+pub fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Failure> {
     let bad = |why: &str| Failure::new(StatusCode::BAD_REQUEST, "bad_header", format!("the header `{name}` {why}"));
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };

@@ -10,9 +10,9 @@ use placet_wire::api;
 use super::body::Asked;
 use super::extract::{Path, Query};
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow::{self, Called, Caller};
+use crate::read::view;
 
 pub(super) async fn set_words(
     State(app): State<App>,

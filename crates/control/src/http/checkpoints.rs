@@ -8,14 +8,14 @@ use placet_domain::id::RunId;
 use placet_domain::run::RunCommand;
 use placet_wire::api;
 
-use super::actions::entitle;
 use super::body::Asked;
 use super::caller::Seen;
 use super::extract::Path;
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow::{self, Caller};
+use crate::read::actions::entitle;
+use crate::read::view;
 
 type RunAnswer = Result<Json<api::RunView>, Failure>;
 

@@ -27,7 +27,7 @@ pub(super) async fn keep(
     Ok(Json(api::KeptBlob { digest, size_bytes }))
 }
 
-pub(super) async fn fetch(
+pub async fn fetch(
     State(app): State<App>,
     Path((project, digest)): Path<(ProjectId, Digest)>,
     caller: Caller,

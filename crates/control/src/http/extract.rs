@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use super::problem::Failure;
 
 /// The parameters of the path, in its order: one value, or a tuple of two.
-pub(super) struct Path<T>(pub(super) T);
+#[derive(Debug)]
+pub struct Path<T>(pub T);
 
 impl<S: Send + Sync, T: FromSegments> FromRequestParts<S> for Path<T> {
     type Rejection = Failure;
@@ -64,7 +65,8 @@ segments! {
 }
 
 /// What follows the question mark.
-pub(super) struct Query<T>(pub(super) T);
+#[derive(Debug)]
+pub struct Query<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = Failure;

@@ -6,9 +6,9 @@ use placet_wire::api;
 
 use super::body::Asked;
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow;
+use crate::read::view;
 
 pub(super) async fn propose(
     State(app): State<App>,

@@ -12,9 +12,9 @@ use placet_wire::api;
 use super::body::Asked;
 use super::extract::{Path, Query};
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow::{self, Caller};
+use crate::read::view;
 
 type RunAnswer = Result<Json<api::RunView>, Failure>;
 

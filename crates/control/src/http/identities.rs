@@ -10,9 +10,9 @@ use placet_wire::api;
 use super::body::Asked;
 use super::extract::Path;
 use super::problem::Failure;
-use super::{pages, view};
 use crate::app::App;
 use crate::flow::{self, Caller};
+use crate::read::{names, view};
 
 pub(super) async fn whoami(caller: Caller) -> Json<api::IdentityView> {
     Json(view::identity(&caller.identity))
@@ -58,7 +58,7 @@ pub(super) async fn make_link(
 pub(super) async fn away(State(app): State<App>, caller: Caller) -> Result<Json<api::AbsenceList>, Failure> {
     let mut absences = Vec::new();
     for (person, away) in flow::who_is_away(&app, &caller).await? {
-        let (to_name, until) = (pages::person(&app, away.to).await?, view::time(away.until));
+        let (to_name, until) = (names::person(&app, away.to).await?, view::time(away.until));
         let (id, name) = (person.id, person.name);
         absences.push(api::AbsenceView { id, name, to: away.to, to_name, until, unreached: away.unreached });
     }

@@ -1,5 +1,4 @@
-//! The inbox and the card for those who come with a token: the rows and cards of the pages, made by the same functions, so that a
-//! terminal shows what a browser shows. Nothing is decided here.
+//! The inbox, cards and workers as JSON. Nothing is decided here.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,23 +9,28 @@ use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
 use placet_domain::text::beginning;
 use placet_ledger::Entry;
-use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
-use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
+use placet_store::{QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
 use placet_wire::api;
 
 use super::extract::{Path, Query};
-use super::pages::{self, Address, MOST_TWINS, person};
-use super::parts::{Place, found};
 use super::problem::Failure;
-use super::queued::{length, mine, tier};
-use super::view::time;
 use crate::app::App;
 use crate::flow::Caller;
+use crate::read::around::History;
+use crate::read::entries::decider;
+use crate::read::files::{FileShown, Shown};
+use crate::read::names::person;
+use crate::read::parts::{Place, found};
+use crate::read::queue::{length, mine, tier};
+use crate::read::standing::{self, Standing, Still};
+use crate::read::view::time;
+use crate::read::waiting::{MOST_TWINS, Twin, Twins, Waiting, folded};
+use crate::read::workers::{self, WorkerRow};
+use crate::read::{self, Card, DecisionRight};
 
 /// Each row is opened to tell what it is.
 const MOST_ROWS: u32 = 200;
 const USUAL_ROWS: u32 = 50;
-const MOST_ENTRIES: u32 = 100;
 /// Identical ones in one answer, of all rows together: they are read, and sent, whether anybody looks at them or not.
 const MOST_TOLD: usize = 2_000;
 /// As much of a goal as tells which undertaking it is.
@@ -46,7 +50,7 @@ pub(super) async fn show(
     let filter = filter(&app, &caller, &query, reach.clone())?;
     let (actions, next) = listed(&app, &caller, filter, after(&query)?).await?;
     let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
-    let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
+    let runs = standing::standing(&app, &reach).await?.into_iter().map(standing_view).collect();
     let (actions, next) = (actions.into_iter().map(row).collect(), next.map(|place| place.to_string()));
     Ok(Json(api::InboxView { waiting, aside, actions, next, interrupted, runs }))
 }
@@ -72,8 +76,8 @@ async fn listed(
     let (first, then) = (named.as_ref().map_or(&filter.waits, |named| &named.waits).clone(), filter.waits.clone());
     let found = found(app, named, filter, after).await?;
     let most = twins_told(found.first.len() + found.then.len());
-    let mut actions = pages::folded(app, caller, found.first, &first, most).await?;
-    actions.extend(pages::folded(app, caller, found.then, &then, most).await?);
+    let mut actions = folded(app, caller, found.first, &first, most).await?;
+    actions.extend(folded(app, caller, found.then, &then, most).await?);
     Ok((actions, found.next))
 }
 
@@ -114,7 +118,7 @@ fn filter(app: &App, caller: &Caller, query: &api::InboxQuery, reach: Reach) -> 
 /// What was interrupted, the riskiest first; those that are settled make room for others.
 async fn interrupted(app: &App, caller: &Caller, reach: Reach) -> Result<Vec<Waiting>, Failure> {
     let filter = QueueFilter { reach, waits: Waits::ForResolution, limit: MOST_ROWS, ..QueueFilter::default() };
-    pages::folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution, 0).await
+    Ok(folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution, 0).await?)
 }
 
 /// What somebody sees, or one project of it.
@@ -125,7 +129,7 @@ pub(super) fn reach(caller: &Caller, project: Option<ProjectId>) -> Result<Reach
 }
 
 fn row(row: Waiting) -> api::WaitingView {
-    let (action, since, placet_pages::Twins { some, count }) = (row.detail.action, time(row.since), row.twins);
+    let (action, since, Twins { some, count }) = (row.detail.action, time(row.since), row.twins);
     let more_twins = count.saturating_sub(some.len() as u64);
     let twins = some.into_iter().map(twin).collect();
     api::WaitingView { action, since, agent: row.agent, goal: row.goal, twins, more_twins, attention: row.attention }
@@ -136,7 +140,7 @@ fn twin(twin: Twin) -> api::TwinView {
     api::TwinView { id: twin.id, review: twin.review, agent: twin.agent, goal }
 }
 
-fn standing(run: Standing) -> api::StandingView {
+fn standing_view(run: Standing) -> api::StandingView {
     let why = match run.why {
         Still::Plan => api::StandsFor::Plan,
         Still::Checkpoint => api::StandsFor::Checkpoint,
@@ -151,40 +155,40 @@ pub(super) async fn card(
     Path(id): Path<ActionId>,
     caller: Caller,
 ) -> Result<Json<api::CardView>, Failure> {
-    let page = pages::action_page(&app, &caller, &Address::without_browser(), id).await?;
-    let entries = happened(&app, page.detail.action.id).await?;
-    Ok(Json(shown(page, entries)))
+    let card = read::card(&app, &caller, id).await?;
+    let entries = happened(&app, &card.entries).await?;
+    Ok(Json(shown(card, entries)))
 }
 
-fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
-    let (may_decide, cannot) = match page.ask {
-        Ask::Yes => (true, None),
-        Ask::No(why) => (false, Some(why.to_string())),
-        Ask::Settled => (false, None),
+fn shown(card: Card, entries: Vec<api::HappenedView>) -> api::CardView {
+    let (may_decide, cannot) = match card.right {
+        DecisionRight::Yes => (true, None),
+        DecisionRight::No(why) => (false, Some(why.to_string())),
+        DecisionRight::Settled => (false, None),
         // A terminal has no passkeys: whoever needs one decides in a browser.
-        Ask::Sign(_) | Ask::NoPasskey => (false, Some(Refusal::PasskeyNeeded.to_string())),
+        DecisionRight::Sign | DecisionRight::NoPasskey => (false, Some(Refusal::PasskeyNeeded.to_string())),
     };
-    let placet_pages::History { approved, rejected, succeeded, failed, recent: _ } = page.history;
+    let History { approved, rejected, succeeded, failed, recent: _ } = card.history;
     api::CardView {
-        detail: page.detail,
-        since: time(page.since),
-        agent: page.agent,
-        goal: page.goal,
-        files: page.files.into_iter().map(file).collect(),
+        detail: card.detail,
+        since: time(card.since),
+        agent: card.agent,
+        goal: card.run.goal,
+        files: card.files.into_iter().map(file).collect(),
         history: api::HistoryView { approved, rejected, succeeded, failed },
         may_decide,
         cannot,
-        look_twice: page.fast,
-        approved_by: page.approved_by.into_iter().map(|yes| yes.name).collect(),
-        attention: page.attended.said,
-        snapshot: page.blast.snapshot,
-        budget: page.blast.budget,
+        look_twice: card.fast,
+        approved_by: card.approved_by.into_iter().map(|yes| yes.name).collect(),
+        attention: card.attention,
+        snapshot: card.blast.snapshot,
+        budget: card.blast.budget,
         entries,
     }
 }
 
 fn file(file: FileShown) -> api::FileView {
-    let FileShown { path, digest, size_bytes, shown, link: _, ruling: _, seen: _ } = file;
+    let FileShown { path, digest, size_bytes, project: _, shown, ruling: _, seen: _ } = file;
     let (shown, text, before, is_cut) = match shown {
         Shown::Text { now, before, is_cut } => (api::FileShownAs::Text, Some(now), before, is_cut),
         Shown::Opaque => (api::FileShownAs::Opaque, None, None, false),
@@ -196,26 +200,24 @@ fn file(file: FileShown) -> api::FileView {
 }
 
 /// What happened to an action, and by whom: a name to those who see the action.
-async fn happened(app: &App, id: ActionId) -> Result<Vec<api::HappenedView>, Failure> {
-    let (kinds, order, limit) = (Kinds::But(HEARTBEAT), Order::NewestFirst, MOST_ENTRIES);
-    let filter = EntryFilter { action: Some(id), kinds, order, limit, ..EntryFilter::default() };
+async fn happened(app: &App, entries: &[StoredEntry]) -> Result<Vec<api::HappenedView>, Failure> {
     let mut rows = Vec::new();
-    for entry in app.store().entries(filter).await?.into_iter().rev() {
-        let (event, by) = (headline(&entry.kind).into_owned(), actor(app, &entry).await?);
+    for entry in entries {
+        let (event, by) = (headline(&entry.kind).into_owned(), actor(app, entry).await?);
         rows.push(api::HappenedView { seq: entry.seq, at: time(entry.at), event, by });
     }
     Ok(rows)
 }
 
 async fn actor(app: &App, entry: &StoredEntry) -> Result<String, Failure> {
-    match pages::decider(entry) {
+    match decider(entry) {
         Some(id) => Ok(person(app, id).await?),
         None => Ok(Entry::parse(&entry.bytes).map(|entry| entry.actor).unwrap_or_default()),
     }
 }
 
 pub(super) async fn workers(State(app): State<App>, caller: Caller) -> Result<Json<api::WorkerList>, Failure> {
-    let workers = pages::worker_rows(&app, &caller).await?.into_iter().map(worker).collect();
+    let workers = workers::worker_rows(&app, &caller).await?.into_iter().map(worker).collect();
     Ok(Json(api::WorkerList { workers }))
 }
 

@@ -12,9 +12,9 @@ use super::body::Asked;
 use super::extract::Path;
 use super::pair::OrNothing;
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow;
+use crate::read::view;
 
 pub(super) async fn lease(
     State(app): State<App>,

@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use placet_domain::refusal::Refusal;
-use placet_ledger::{InclusionProof, SignedTreeHead};
 use placet_store::{EntryFilter, StoredEntry};
 use placet_wire::api;
 
@@ -11,18 +10,12 @@ use super::extract::Query;
 use super::problem::Failure;
 use crate::app::App;
 use crate::flow::{Caller, No};
+use crate::read::ledger::{Proven, head_view, proven};
 
 const MOST_ENTRIES: u32 = 1_000;
 
-/// The newest head, signed now if entries have come since.
-async fn newest_head(app: &App) -> Result<SignedTreeHead, Failure> {
-    Ok(app.store().sign_head().await.map_err(No::Fault)?)
-}
-
 pub(super) async fn head(State(app): State<App>) -> Result<Json<api::HeadView>, Failure> {
-    let head = newest_head(&app).await?;
-    let (size, root) = (head.head().size(), head.head().root().to_string());
-    Ok(Json(api::HeadView { size, root, note: head.to_string(), key: app.store().verifier().to_string() }))
+    Ok(Json(head_view(&app).await?))
 }
 
 pub(super) async fn entries(
@@ -41,19 +34,12 @@ pub(super) async fn entries(
     Ok(Json(api::EntryList { entries: entries.into_iter().map(view).collect() }))
 }
 
-/// An entry with the way from it to the newest head.
-pub(super) struct Proven {
-    pub(super) stored: StoredEntry,
-    pub(super) proof: InclusionProof,
-    pub(super) head: SignedTreeHead,
-}
-
 pub(super) async fn prove(
     State(app): State<App>,
     caller: Caller,
     Query(query): Query<api::ProofQuery>,
 ) -> Result<Json<api::InclusionProof>, Failure> {
-    let Proven { stored, proof, head } = proven(&app, caller, query.seq).await?;
+    let Proven { stored, proof, head } = proven(&app, &caller, query.seq).await?;
     Ok(Json(api::InclusionProof {
         seq: stored.seq,
         size: head.head().size(),
@@ -62,18 +48,6 @@ pub(super) async fn prove(
         note: head.to_string(),
         entry: String::from_utf8_lossy(&stored.bytes).into_owned(),
     }))
-}
-
-pub(super) async fn proven(app: &App, caller: Caller, seq: u64) -> Result<Proven, Failure> {
-    let unknown = || No::Refused(Refusal::Unknown { what: "entry" });
-    // Asked for as a list of one, so that the caller's reach applies to it like to every other list.
-    let filter =
-        EntryFilter { after: seq.checked_sub(1), limit: 1, reach: caller.identity.reach, ..EntryFilter::default() };
-    let found = app.store().entries(filter).await.map_err(No::Fault)?.pop();
-    let stored = found.filter(|stored| stored.seq == seq).ok_or_else(unknown)?;
-    let head = newest_head(app).await?;
-    let proof = app.store().prove_entry(seq, head.head().size()).await.map_err(No::Fault)?;
-    Ok(Proven { stored, proof, head })
 }
 
 pub(super) async fn consistency(

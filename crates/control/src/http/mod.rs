@@ -5,6 +5,7 @@
 
 mod access;
 mod actions;
+mod address;
 mod attention;
 mod body;
 mod caller;
@@ -17,19 +18,16 @@ mod hooks;
 mod hostings;
 mod identities;
 mod inbox;
-mod interruption;
 mod jobs;
 mod ledger;
 mod logs;
+mod mount;
 mod orders;
 mod organisation;
-mod pages;
 mod pair;
-mod parts;
 mod problem;
 mod projects;
 mod queue;
-mod queued;
 mod retention;
 mod route;
 mod router;
@@ -37,24 +35,24 @@ mod runs;
 mod signed;
 mod status;
 mod stream;
-mod view;
 mod wishes;
 mod worktrees;
 
-pub(crate) use pages::{Marks, Names, News, Passwords, Questions, spread_news};
+pub use access::{identify, refuse};
+pub use address::{Address, foreign_host};
+pub use body::{TOO_LONG, in_plain_words, read as read_body};
+pub use caller::single as single_header;
+pub use evidence::fetch as fetch_evidence;
+pub use extract::{Path, Query};
+pub use mount::{Mount, UnreadRequest};
 pub use placet_wire::api_document;
+pub use problem::Failure;
+pub use route::Access;
 pub(crate) use router::router;
 
 use pair::pair;
-use placet_domain::organisation::Organisation;
-use placet_wire::api;
-use placet_wire::endpoint::{self, DECIDERS, EndpointName, PEOPLE};
+use placet_wire::endpoint::{self, EndpointName};
 use route::Route;
-
-/// Converts the organisation, including its budget, for responses.
-pub(crate) fn organisation_view(organisation: Organisation) -> api::OrganisationView {
-    view::organisation(organisation)
-}
 
 /// Every route of the API, under each of its paths.
 pub(crate) fn routes() -> Vec<Route> {
@@ -211,11 +209,6 @@ handlers! {
     ListEntries => ledger::entries,
     ProveEntry => ledger::prove,
     ProveConsistency => ledger::consistency,
-}
-
-/// The same for the pages and forms that people use with a browser.
-pub fn page_table() -> Vec<(String, String, String)> {
-    pages::table().iter().map(row).collect()
 }
 
 fn row(route: &Route) -> (String, String, String) {

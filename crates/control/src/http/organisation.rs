@@ -11,9 +11,9 @@ use placet_wire::api;
 use super::body::Asked;
 use super::extract::Path;
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
+use crate::read::view;
 
 type Answer = Result<Json<api::OrganisationView>, Failure>;
 

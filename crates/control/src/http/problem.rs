@@ -12,7 +12,7 @@ use crate::flow::No;
 
 /// An answer that is a problem.
 #[derive(Debug, Clone)]
-pub(crate) struct Failure {
+pub struct Failure {
     status: StatusCode,
     code: &'static str,
     detail: String,
@@ -21,34 +21,40 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         Self { status, code, detail: detail.into(), refusal: None }
     }
 
-    pub(super) const fn status(&self) -> StatusCode {
+    pub const fn status(&self) -> StatusCode {
         self.status
     }
 
     /// The stable word for it.
-    pub(super) const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> &'static str {
         self.code
     }
 
-    pub(super) fn detail(&self) -> &str {
+    pub fn detail(&self) -> &str {
         &self.detail
     }
 
-    pub(super) fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&Refusal> {
         self.refusal.as_deref()
     }
 
     /// A handler that needs to know its caller sits behind no guard: a mistake of ours, and refused.
-    pub(super) fn unguarded() -> Self {
+    pub fn unguarded() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "send a token")
     }
 
-    pub(super) fn bad_id(error: impl std::fmt::Display) -> Self {
+    pub fn bad_id(error: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_id", error.to_string())
+    }
+
+    /// An interrupted action was tried again since it was shown, so it is another question now.
+    pub fn tried_again() -> Self {
+        let why = "it was tried again since this page was made; look at what became of it";
+        Self::new(StatusCode::PRECONDITION_FAILED, "stale", why)
     }
 }
 

@@ -11,9 +11,9 @@ use placet_wire::api;
 use super::body::Asked;
 use super::extract::Path;
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
+use crate::read::{self, view};
 
 pub(super) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<api::ProjectList>, Failure> {
     let projects = app.store().projects().await.map_err(No::Fault)?;
@@ -51,22 +51,5 @@ pub(super) async fn lock_scope(
 }
 
 pub(super) async fn policy(State(app): State<App>) -> Json<api::PolicyView> {
-    let rule = |rule: &placet_domain::policy::RuleSummary| api::RuleView {
-        id: rule.id.clone(),
-        file: rule.file.clone(),
-        line: rule.line,
-        effect: rule.effect.to_string(),
-        demands: rule.demands.to_string(),
-        weight: rule.risk.to_string(),
-        because: rule.rationale.to_string(),
-        reason: rule.rationale.clone(),
-    };
-    let tools = app.tools().iter().map(|(name, tool)| api::ToolView {
-        name: name.to_string(),
-        kind: tool.kind.to_string(),
-        program: tool.program.clone(),
-        version: tool.version(),
-    });
-    let (version, rules) = (app.policy().version(), app.policy().rules().map(rule).collect());
-    Json(api::PolicyView { version, rules, tools: tools.collect() })
+    Json(read::policy::view(&app))
 }

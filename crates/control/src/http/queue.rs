@@ -6,13 +6,13 @@ use axum::http::StatusCode;
 use placet_store::{QueueFilter, Waits};
 use placet_wire::api;
 
-use super::actions::titled_all;
 use super::extract::Query;
 use super::inbox::reach;
-use super::parts::{Found, Place, found};
 use super::problem::Failure;
 use crate::app::App;
 use crate::flow::Caller;
+use crate::read::actions::titled_all;
+use crate::read::parts::{Found, Place, found};
 
 /// As many as a program reads at once; whoever wants more asks again.
 const MOST_ROWS: u32 = 1_000;

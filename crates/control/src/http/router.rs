@@ -1,4 +1,4 @@
-//! Turns the route table into a router: access first, limits around everything, problems instead of bare codes, and pages of them for people.
+//! Turns the route table into a router: access first, limits around everything, problems instead of bare codes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,8 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
-use super::pages::{Browsing, explained, needs_own_host, turned_away, unanswered};
+use super::address::needs_own_host;
+use super::mount::{Mount, UnreadRequest};
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -28,9 +29,9 @@ struct Bounds {
 }
 
 /// Calls of language models go their own way: they last as long as a model thinks, and are bounded by what they may cost.
-pub(crate) fn router(app: App, models: Option<Models>) -> Router {
+pub(crate) fn router(app: App, models: Option<Models>, mount: Mount) -> Router {
     let public = app.settings().public_url.clone();
-    let ours = of_routes(app.clone());
+    let ours = of_routes(app.clone(), mount);
     Router::new().fallback(move |request: Request| {
         let (app, ours, models, public) = (app.clone(), ours.clone(), models.clone(), public.clone());
         async move {
@@ -48,7 +49,7 @@ pub(crate) fn router(app: App, models: Option<Models>) -> Router {
     })
 }
 
-fn of_routes(app: App) -> Router {
+fn of_routes(app: App, mount: Mount) -> Router {
     let limits = app.settings().limits;
     let in_flight = Arc::new(Semaphore::new(limits.requests_in_flight));
     let bounds = Bounds { in_flight, request_ms: limits.request_ms };
@@ -57,12 +58,13 @@ fn of_routes(app: App) -> Router {
         let guarded = route.handler.layer(middleware::from_fn_with_state((app.clone(), route.access), guard));
         router = router.route(&route.path, guarded);
     }
-    router
-        .merge(super::pages::router(&app))
+    let (routes, wrap) = mount.into_parts();
+    let served = router
+        .merge(routes)
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), measured))
-        .layer(middleware::from_fn_with_state(app.clone(), bounded))
+        .layer(middleware::from_fn(bounded))
         .layer(Extension(bounds))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             problem(
@@ -71,20 +73,17 @@ fn of_routes(app: App) -> Router {
                 "an internal fault; nothing was changed unless it was answered",
             )
         }))
-        .layer(middleware::from_fn_with_state(app.clone(), under_own_name))
-        .layer(middleware::from_fn_with_state(app.clone(), told))
-        .with_state(app)
+        .layer(middleware::from_fn_with_state(app.clone(), under_own_name));
+    wrap(served).with_state(app)
 }
 
-async fn unknown_route(State(app): State<App>, request: Request) -> Response {
+async fn unknown_route() -> Response {
     let detail = format!("no such route; {} lists them", ShowApiDocument::PATH);
-    let unknown = problem(StatusCode::NOT_FOUND, "unknown_route", &detail);
-    unanswered(&app, request, unknown).await
+    problem(StatusCode::NOT_FOUND, "unknown_route", &detail)
 }
 
-async fn wrong_method(State(app): State<App>, request: Request) -> Response {
-    let wrong = problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method");
-    unanswered(&app, request, wrong).await
+async fn wrong_method() -> Response {
+    problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method")
 }
 
 /// Refuses requests for foreign host names, with or without a token.
@@ -95,30 +94,17 @@ async fn under_own_name(State(app): State<App>, request: Request, next: Next) ->
     }
 }
 
-/// To a program a problem is JSON; to somebody with a browser it is a page, wherever on the way it came about.
-async fn told(State(app): State<App>, request: Request, next: Next) -> Response {
-    let asked = Browsing::of(&request);
-    let answered = next.run(request).await;
-    match asked {
-        Some(asked) => explained(&app, asked, answered).await,
-        None => answered,
-    }
-}
-
 /// Refuses what is too much at once, and what takes too long.
-async fn bounded(
-    State(app): State<App>,
-    Extension(bounds): Extension<Bounds>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn bounded(Extension(bounds): Extension<Bounds>, request: Request, next: Next) -> Response {
     // Busy is not dead: a supervisor that asks must not end a process that only has much to do.
     if request.uri().path() == CheckHealth::PATH {
         return next.run(request).await;
     }
     let Ok(_permit) = bounds.in_flight.try_acquire() else {
-        let busy = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
-        return turned_away(&app, request, busy).await;
+        let why = "too many requests at once; try again in a moment";
+        let mut busy = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", why);
+        busy.extensions_mut().insert(UnreadRequest::new(request));
+        return busy;
     };
     let longest = Duration::from_millis(bounds.request_ms);
     match tokio::time::timeout(longest, next.run(request)).await {

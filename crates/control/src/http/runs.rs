@@ -12,9 +12,9 @@ use super::body::Asked;
 use super::caller::Seen;
 use super::extract::{Path, Query};
 use super::problem::Failure;
-use super::view;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
+use crate::read::view;
 
 type RunAnswer = Result<Json<api::RunView>, Failure>;
 

@@ -3,17 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use placet_domain::id::RunId;
-use placet_domain::reason::StatusReason;
-use placet_domain::run::{Answer, NetworkCommand, Run, RunCommand, Wish};
+use placet_domain::run::{NetworkCommand, RunCommand};
 use placet_wire::api;
 
 use super::body::Asked;
 use super::caller::Seen;
 use super::extract::Path;
 use super::problem::Failure;
-use super::view::time;
 use crate::app::App;
 use crate::flow::{self, Caller};
+use crate::read::wishes::listed;
 
 type WishAnswer = Result<Json<api::WishList>, Failure>;
 
@@ -51,29 +50,4 @@ pub(super) async fn revoke(
 async fn change(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> WishAnswer {
     let run = flow::change_run(app, caller, id, command).await?;
     Ok(Json(listed(&run, app)))
-}
-
-pub(super) fn listed(run: &Run, app: &App) -> api::WishList {
-    let now = app.store().now();
-    let one = |wish: &Wish| {
-        let (status, until, reason) = match &wish.answer {
-            Answer::Waiting => ("WAITING", None, None),
-            Answer::Granted { until, .. } if *until > now => ("GRANTED", Some(time(*until)), None),
-            Answer::Granted { until, .. } => ("EXPIRED", Some(time(*until)), None),
-            Answer::Rejected { reason } => ("REJECTED", None, Some(StatusReason::said(reason))),
-            Answer::Revoked { reason } => ("REVOKED", None, Some(reason.clone())),
-        };
-        api::WishView {
-            number: wish.number,
-            opening: wish.opening.to_string(),
-            action: wish.action,
-            asked_at: time(wish.asked_at),
-            status: status.to_owned(),
-            until,
-            because: reason.as_ref().map(ToString::to_string),
-            reason,
-            review: wish.review(run.id),
-        }
-    };
-    api::WishList { run: run.id, wishes: run.network.wishes.iter().map(one).collect() }
 }

@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 32 << 20;
 
 /// Whose words they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Speaker {
+pub enum Speaker {
     /// The agent of a run.
     Agent(RunId),
     /// The program of an action.

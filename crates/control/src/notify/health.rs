@@ -14,34 +14,34 @@ const TEST_RESTS_MS: u64 = 60_000;
 
 /// By route. As many as the settings name, each with its recipients.
 #[derive(Debug, Default)]
-pub(crate) struct Health(Mutex<BTreeMap<HookName, Standing>>);
+pub struct Health(Mutex<BTreeMap<HookName, Standing>>);
 
 /// How one route does.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Standing {
-    pub(crate) last_taken: Option<Timestamp>,
+pub struct Standing {
+    pub last_taken: Option<Timestamp>,
     failing: BTreeMap<String, Failing>,
-    pub(crate) test: Option<Test>,
+    pub test: Option<Test>,
 }
 
 /// Since when somebody took nothing, and why not at last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failing {
-    pub(crate) since: Timestamp,
-    pub(crate) why: String,
+pub struct Failing {
+    pub since: Timestamp,
+    pub why: String,
 }
 
 /// The last test of a route.
 #[derive(Debug, Clone)]
-pub(crate) struct Test {
-    pub(crate) begun: Timestamp,
+pub struct Test {
+    pub begun: Timestamp,
     /// Nothing while it is under way.
-    pub(crate) trials: Option<Vec<Trial>>,
+    pub trials: Option<Vec<Trial>>,
 }
 
 impl Standing {
     /// How many take nothing, and whoever did so first.
-    pub(crate) fn failing(&self) -> Option<(usize, &Failing)> {
+    pub fn failing(&self) -> Option<(usize, &Failing)> {
         let first = self.failing.values().min_by_key(|failing| failing.since)?;
         Some((self.failing.len(), first))
     }
@@ -52,7 +52,7 @@ impl Health {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn of(&self, route: &HookName) -> Standing {
+    pub fn of(&self, route: &HookName) -> Standing {
         self.all().get(route).cloned().unwrap_or_default()
     }
 
@@ -73,7 +73,7 @@ impl Health {
     }
 
     /// Whether a test may begin now; then it has.
-    pub(crate) fn begins_test(&self, route: &HookName, now: Timestamp) -> bool {
+    pub fn begins_test(&self, route: &HookName, now: Timestamp) -> bool {
         let mut all = self.all();
         let standing = all.entry(route.clone()).or_default();
         if standing.test.as_ref().is_some_and(|test| now < test.begun.plus_ms(TEST_RESTS_MS)) {
@@ -83,7 +83,7 @@ impl Health {
         true
     }
 
-    pub(crate) fn tested(&self, route: &HookName, trials: Vec<Trial>) {
+    pub fn tested(&self, route: &HookName, trials: Vec<Trial>) {
         if let Some(test) = self.all().entry(route.clone()).or_default().test.as_mut() {
             test.trials = Some(trials);
         }

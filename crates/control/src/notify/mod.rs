@@ -28,7 +28,7 @@ pub use channel::Channel;
 pub(crate) use channel::{Effort, Recipient, Told};
 pub use chat::Chat;
 pub(crate) use debt::{Debt, Folded, Unanswered};
-pub(crate) use health::{Health, Standing};
+pub use health::{Health, Standing};
 pub use hook::SignedHook;
 pub(crate) use look::{Looked, Looker};
 pub use mail::{BadAddress, Login, Mail, MailAddress, Security, Server};

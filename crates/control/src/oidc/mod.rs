@@ -7,6 +7,5 @@
 mod provider;
 mod trip;
 
-pub use provider::{BadProvider, Provider, ProviderSettings};
-pub(crate) use provider::{NotSignedOn, SignOn};
-pub(crate) use trip::Trips;
+pub use provider::{BadProvider, NotSignedOn, Provider, ProviderSettings, SignOn};
+pub use trip::{Trip, Trips};

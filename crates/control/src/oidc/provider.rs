@@ -55,7 +55,7 @@ pub enum BadProvider {
 
 /// Why nobody was let in.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotSignedOn {
+pub enum NotSignedOn {
     #[error("the provider: {0}")]
     Fetched(#[from] FetchError),
     #[error("what the provider publishes cannot be read, or is not about itself")]
@@ -123,10 +123,10 @@ struct Answer {
 
 /// What somebody who comes back brings.
 #[derive(Debug)]
-pub(crate) struct SignOn<'s> {
-    pub(crate) code: &'s str,
-    pub(crate) redirect_uri: &'s str,
-    pub(crate) now: Timestamp,
+pub struct SignOn<'s> {
+    pub code: &'s str,
+    pub redirect_uri: &'s str,
+    pub now: Timestamp,
 }
 
 impl Provider {
@@ -151,12 +151,12 @@ impl Provider {
         })
     }
 
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Where a browser goes to be asked who its person is.
-    pub(crate) async fn authorize(&self, trip: &Trip, redirect_uri: &str) -> Result<String, NotSignedOn> {
+    pub async fn authorize(&self, trip: &Trip, redirect_uri: &str) -> Result<String, NotSignedOn> {
         let to = self.published().await?.authorize;
         let query = form(&[
             ("response_type", "code"),
@@ -173,7 +173,7 @@ impl Provider {
     }
 
     /// Whom the provider vouches for, by the code that somebody came back with.
-    pub(crate) async fn sign_on(&self, trip: &Trip, back: &SignOn<'_>) -> Result<Vouched, NotSignedOn> {
+    pub async fn sign_on(&self, trip: &Trip, back: &SignOn<'_>) -> Result<Vouched, NotSignedOn> {
         let published = self.published().await?;
         let token = self.exchange(&published.token, trip, back).await?;
         let nonce = trip.nonce();

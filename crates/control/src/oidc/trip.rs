@@ -16,7 +16,7 @@ const RANDOM: usize = 32;
 /// Room for the longest way to a page; longer ones are not even looked at.
 const LONGEST_COOKIE: usize = 640;
 
-pub(crate) struct Trips {
+pub struct Trips {
     key: [u8; 32],
 }
 
@@ -40,15 +40,21 @@ fn random() -> [u8; RANDOM] {
 
 /// One trip, by its secret.
 #[derive(Clone)]
-pub(crate) struct Trip {
+pub struct Trip {
     secret: Vec<u8>,
     /// Where somebody wanted to go when they set out.
-    pub(crate) to: Option<String>,
+    pub to: Option<String>,
+}
+
+impl std::fmt::Debug for Trip {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Trip").finish_non_exhaustive()
+    }
 }
 
 impl Trips {
     /// Somebody sets out; the cookie is what their browser keeps.
-    pub(crate) fn begin(&self, to: Option<String>, now: Timestamp) -> (Trip, String) {
+    pub fn begin(&self, to: Option<String>, now: Timestamp) -> (Trip, String) {
         let secret = random().to_vec();
         let (at, way) = (now.unix_ms(), to.as_deref().unwrap_or_default());
         let mark = encode(&self.mark(at, &secret, way));
@@ -57,7 +63,7 @@ impl Trips {
     }
 
     /// Somebody comes back with this cookie, in time and with one of ours.
-    pub(crate) fn resume(&self, cookie: &str, now: Timestamp) -> Option<Trip> {
+    pub fn resume(&self, cookie: &str, now: Timestamp) -> Option<Trip> {
         let mut parts = cookie.get(..LONGEST_COOKIE.min(cookie.len()))?.split('.');
         let (at, secret) = (parts.next()?.parse::<i64>().ok()?, decode(parts.next()?)?);
         let (way, mark) = (String::from_utf8(decode(parts.next()?)?).ok()?, decode(parts.next()?)?);
@@ -84,24 +90,24 @@ impl Trip {
         encode(Digest::of(&[line.as_bytes(), &self.secret].concat()).as_bytes())
     }
 
-    pub(crate) fn state(&self) -> String {
+    pub fn state(&self) -> String {
         self.derived("state")
     }
 
-    pub(crate) fn nonce(&self) -> String {
+    pub fn nonce(&self) -> String {
         self.derived("nonce")
     }
 
     /// What only whoever began the trip can show (PKCE).
-    pub(crate) fn verifier(&self) -> String {
+    pub fn verifier(&self) -> String {
         self.derived("verifier")
     }
 
-    pub(crate) fn challenge(&self) -> String {
+    pub fn challenge(&self) -> String {
         encode(Digest::of(self.verifier().as_bytes()).as_bytes())
     }
 
-    pub(crate) fn is_state(&self, given: &str) -> bool {
+    pub fn is_state(&self, given: &str) -> bool {
         bool::from(self.state().as_bytes().ct_eq(given.as_bytes()))
     }
 }

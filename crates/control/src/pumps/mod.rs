@@ -1,5 +1,5 @@
 //! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks
-//! and people, sends traces and metrics, tells open pages that there is news, and removes contents and marks after their time; it
+//! and people, sends traces and metrics, and removes contents and marks after their time; it
 //! approves nothing.
 
 mod heads;
@@ -18,7 +18,6 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::http::spread_news;
 pub(crate) use rejudge::rejudge;
 
 /// Whoever is told of things for the first time is told of what comes from now on.
@@ -34,7 +33,6 @@ pub(crate) fn start(app: &App, address: SocketAddr) -> JoinSet<()> {
     pumps.spawn(lapses::run(app.clone()));
     pumps.spawn(marks::run(app.clone()));
     pumps.spawn(heads::run(app.clone()));
-    pumps.spawn(spread_news(app.clone()));
     pumps.spawn(retention::run(app.clone()));
     webhooks::start(app, &mut pumps);
     notify::start(app, address, &mut pumps);

@@ -11,8 +11,7 @@ use placet_domain::worktree::Duties;
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use crate::flow::declaring::declaration;
-use crate::moves::{closing, commit, fetching, opening, reading, scan, worktree_of};
+use crate::moves::{closing, commit, declaration, fetching, opening, reading, scan, worktree_of};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, scope};
 use crate::webhooks::{Message, hook_of};
@@ -236,7 +235,7 @@ async fn open_more(walk: &mut Walk<'_>, run: &str) {
 /// A simulation, of which something is done after all.
 async fn perform(walk: &mut Walk<'_>) {
     let team = &walk.app.team;
-    let run = crate::flow::working(walk.app, json!({ "mode": "SIMULATION" })).await;
+    let run = crate::moves::working(walk.app, json!({ "mode": "SIMULATION" })).await;
     let action = team.agent.proposes(run.id, &scan()).await;
     team.agent.post(&format!("/api/v1/runs/{}/finish", run.id), &json!({})).await.is(200);
     let (route, id) = ("POST /api/v1/actions/{action}/perform", action.id.to_string());

@@ -1,53 +1,22 @@
 //! How much is too much, and what can be seen of it from outside.
 
-use placet_wire::Endpoint as _;
-use placet_wire::endpoint::{CreateProject, LeaseJob, RevokeIdentity, ShowApiDocument, ShowCaller};
 use std::fs;
 use std::time::Duration;
 
 use axum::http::Method;
 use placet_domain::identity::Role;
+use placet_wire::Endpoint as _;
+use placet_wire::endpoint::{CreateProject, RevokeIdentity, ShowApiDocument, ShowCaller};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
-use crate::moves::scan;
-use crate::person::{Answer, Person};
+use crate::moves::{scan, until_status, waiting};
+use crate::person::Answer;
 use crate::scenario::{PATIENCE, Scenario, Setup};
 
 fn at_once(requests: usize) -> Setup {
     let mut setup = Setup::default();
     setup.settings.limits.requests_in_flight = requests;
     setup
-}
-
-/// Asks again and again until the answer has this status.
-pub(crate) async fn until_status(person: &Person, path: &str, status: u16) -> Answer {
-    let asked = async {
-        loop {
-            let answer = person.get(path).await;
-            if answer.status == status {
-                return answer;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, asked).await.unwrap_or_else(|_| panic!("{path} never answered {status}"))
-}
-
-/// Waits for work, and comes back as often as there is no place to wait.
-async fn wait_for_work(worker: Person) -> Answer {
-    loop {
-        let answer = worker.post(&LeaseJob {}.path(), &json!({ "wait_ms": 30_000 })).await;
-        if !matches!(answer.status, 429 | 503) {
-            return answer;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// All of them wait for work, until the set is dropped.
-pub(crate) fn waiting(workers: &[Person]) -> JoinSet<Answer> {
-    workers.iter().cloned().map(wait_for_work).collect()
 }
 
 #[tokio::test]

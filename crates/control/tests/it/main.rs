@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
 
-#[path = "../../../domain/tests/it/authenticator.rs"]
-mod authenticator;
 mod bad_input;
 mod collector;
 mod every_mutation_is_recorded;
@@ -13,16 +11,32 @@ mod idempotency;
 mod inbox;
 mod limits;
 mod metrics;
-#[path = "../../../domain/tests/it/minted.rs"]
-mod minted;
-mod moves;
 mod notify;
-mod pages;
-mod person;
-mod provider;
 mod races;
 mod routes;
-mod scenario;
 mod stream;
 mod traces;
 mod webhooks;
+
+#[path = "../kit/hosting.rs"]
+mod hosting;
+#[path = "../kit/moves.rs"]
+mod moves;
+#[path = "../kit/person.rs"]
+mod person;
+#[path = "../kit/post_office.rs"]
+mod post_office;
+#[path = "../kit/room.rs"]
+mod room;
+#[path = "../kit/scenario.rs"]
+#[expect(dead_code, reason = "shared with the tests of the pages")]
+mod scenario;
+#[path = "../kit/telling.rs"]
+mod telling;
+
+use placet_control::{App, ServeError, Serving, serve};
+
+/// Serves the API alone.
+async fn serve_app(app: App) -> Result<Serving, ServeError> {
+    serve(app, "127.0.0.1:0".parse().unwrap()).await
+}

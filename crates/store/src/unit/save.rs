@@ -127,7 +127,6 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         submission: &Submission,
         decided: &CommandOutcome,
         extras: &Extras,
-        first: u64,
     ) -> StoreResult<()> {
         if let (Command::Identity { id, .. }, Some(verifier)) = (&submission.command, &extras.verifier) {
             self.unit.save(RowChange::Password { person: *id, verifier })?;

@@ -65,7 +65,7 @@ impl<U: UnitOfWork> CommandFlow<'_, U> {
         let entries = self.entries(&decided.records, &submission.actor)?;
         self.unit.append(&entries)?;
         self.save_states(&before, &decided, first)?;
-        self.save_content(submission, &decided, extras, first)?;
+        self.save_content(submission, &decided, extras)?;
         self.save_uploads(submission, &decided, &entries, first)?;
         let seqs = first..self.unit.size();
         if decided.is_final {

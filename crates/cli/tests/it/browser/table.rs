@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use placet_control::page_table;
+use placet_web::page_table;
 
 const PLAIN: &str = "-plain";
 /// Only a script can ask a browser for a passkey, and whoever has one signs with it what changes their doors.

@@ -1,12 +1,8 @@
 //! How people decide, as the API tells it: waits, outcomes and ages without names, and one's own habits for oneself.
 
 use futures_util::future::join;
-use placet_wire::Endpoint as _;
-use placet_wire::api;
-use placet_wire::endpoint::{
-    ApprovePlan, AttachAgent, CreateProject, CreateRun, LockScope, ShowOwnDecisions, StartRun,
-};
-use serde_json::json;
+use placet_wire::endpoint::ShowOwnDecisions;
+use placet_wire::{Endpoint as _, api};
 
 use crate::metrics::{metrics, value};
 use crate::moves::{scan, sweep};
@@ -104,32 +100,10 @@ async fn c17_figures_are_of_thirty_days_and_survive_a_restart() {
 #[tokio::test]
 async fn c17_who_works_alone_is_counted_as_such() {
     let (app, _, _, _) = Scenario::start().await;
-    let project: api::ProjectView = app
-        .admin
-        .post(&CreateProject {}.path(), &json!({ "name": "solo", "separation": "single_operator" }))
-        .await
-        .is(201)
-        .json();
-    let one = json!({ "name": "sole", "roles": ["operator", "reviewer"], "projects": [project.id] });
-    let sole = app.hire(one).await;
-    sole.post(&LockScope { project: project.id }.path(), &crate::scenario::scope()).await.is(201);
-    let made = json!({ "name": "hers", "roles": ["agent"], "projects": [project.id], "parent": sole.id });
-    let agent = app.hire(made).await;
-    let new = json!({ "project": project.id, "goal": "g", "scope": "lab", "agent": agent.id, "plan": ["look"] });
-    let run: api::RunView = sole.post(&CreateRun {}.path(), &new).await.is(201).json();
-    sole.post_if(&ApprovePlan { run: run.id }.path(), run.review, &json!({})).await.is(200);
-    sole.post(&StartRun { run: run.id }.path(), &json!({})).await.is(200);
-    agent.post(&AttachAgent { run: run.id }.path(), &json!({})).await.is(200);
+    let (sole, agent, run) = app.works_alone().await;
     let action = agent.proposes(run.id, &scan()).await;
     let approved: api::ActionView = sole.approves(&action).await.is(200).json();
     assert!(approved.approvals[0].single_operator);
     assert_eq!(summary(&sole).await.counts.single_operator, 1);
     assert_eq!(value(&metrics(&app).await, "single_operator_approvals_total"), 1.0);
-    let browser = crate::pages::browser::Browser::visiting(&app, &sole).await;
-    let card = browser.open(&format!("/actions/{}", action.id)).await.is(200).text();
-    assert!(card.contains("alone, as the person behind the agent"), "{card}");
-    let page = browser.open(&format!("/runs/{}", run.id)).await.is(200).text();
-    assert!(page.contains("One person works alone here"), "{page}");
-    let own = browser.open("/me").await.is(200).text();
-    assert!(own.contains("What you approved alone") && own.contains(&action.id.to_string()), "{own}");
 }

@@ -2,33 +2,16 @@
 
 use axum::http::Method;
 use placet_domain::digest::Digest;
-use placet_wire::Endpoint as _;
-use placet_wire::api;
 use placet_wire::endpoint::{
     CompleteJob, CreateRun, HaltEverything, ProposeAction, RedeemPermit, ReleaseHalt, SendHeartbeat, ShowOrganisation,
     ShowRun,
 };
+use placet_wire::{Endpoint as _, api};
 use serde_json::{Value, json};
 
-use crate::moves::{deletion, reading, scan, scan_of_strangers};
+use crate::moves::{deletion, reading, scan, scan_of_strangers, working};
 use crate::person::Answer;
 use crate::scenario::Scenario;
-
-/// A run of the team at work, made with these wishes besides the usual ones.
-pub(crate) async fn working(app: &Scenario, wishes: Value) -> api::RunView {
-    let team = &app.team;
-    let mut new = json!({
-        "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id, "plan": ["look", "write", "tell"],
-    });
-    for (key, value) in wishes.as_object().unwrap() {
-        new[key] = value.clone();
-    }
-    let run: api::RunView = team.operator.post(&CreateRun {}.path(), &new).await.is(201).json();
-    let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
-    team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
-    team.operator.post(&path("start"), &json!({})).await.is(200);
-    team.agent.post(&path("attach"), &json!({})).await.is(200).json()
-}
 
 async fn sees(app: &Scenario, run: &api::RunView) -> api::RunView {
     app.auditor.get(&ShowRun { run: run.id }.path()).await.is(200).json()

@@ -2,12 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use placet_wire::api::{self, LogKind, LogView};
+use placet_wire::api::{self, LogView};
 use serde_json::{Value, json};
 
-use super::hosted::at_work;
+use crate::hosting::at_work;
 use crate::moves::reading;
-use crate::pages::Browser;
 use crate::person::Person;
 use crate::scenario::Scenario;
 
@@ -88,32 +87,7 @@ async fn c16_only_who_is_at_an_attempt_tells_what_its_program_says_and_then_it_i
     let view = read(&reviewer, &path).await;
     assert_eq!((text(&view).as_str(), view.ended), ("half done\n", false));
     assert_eq!(app.size(), before);
-    let rita = Browser::visiting(&app, &reviewer).await;
-    let page = rita.open(&format!("/actions/{}", action.id)).await.is(200).text();
-    assert!(page.contains("What its program says") && page.contains("half done"), "{page}");
     worker.reports(&job, &worker.manifest(&job, Vec::new())).await.is(200);
     let view = read(&reviewer, &path).await;
     assert!(view.pieces.is_empty() && view.ended, "what it said is evidence from here on: {view:?}");
-}
-
-#[tokio::test]
-async fn c16_what_an_agent_says_stands_on_the_page_of_its_run_and_what_follows_is_fetched_alone() {
-    let (app, ..) = Scenario::start().await;
-    let (run, _) = at_work(&app).await;
-    let (team, path) = (&app.team, format!("/api/v1/runs/{}/log", run.id));
-    let rita = Browser::visiting(&app, &team.reviewer).await;
-    let silent = rita.open(&format!("/runs/{}", run.id)).await.is(200).text();
-    assert!(silent.contains("What its agent says") && silent.contains("data-log="), "{silent}");
-    team.worker.post(&path, &said(1, 0, "<b>one</b>\n\u{202e}two\n")).await.is(200);
-    let page = rita.open(&format!("/runs/{}", run.id)).await.is(200).text();
-    assert!(page.contains("&lt;b&gt;one") && page.contains("⟦U+202E⟧"), "{page}");
-    let next = page.split("data-log-next=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
-    team.worker.post(&path, &said(1, 10_000, "rest of a line\nthree\n")).await.is(200);
-    let more = rita.open(&format!("/runs/{}/log?after={next}", run.id)).await.is(200).text();
-    assert!(more.contains("three") && !more.contains("one") && !more.contains("<nav"), "{more}");
-    assert!(more.contains("bytes were skipped"), "{more}");
-    let whole = rita.open(&format!("/runs/{}/log", run.id)).await.is(200).text();
-    assert!(whole.contains("one") && whole.contains("three") && whole.contains("<nav"), "{whole}");
-    let view = read(&team.reviewer, &path).await;
-    assert!(view.pieces.iter().any(|piece| piece.is == LogKind::Skipped && piece.bytes > 9_000), "{view:?}");
 }

@@ -8,22 +8,10 @@ use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, 
 use serde_json::{Value, json};
 
 use super::policy_change::STRICTER;
-use super::working;
 use crate::metrics::{metrics, value};
-use crate::moves::{deletion, fetching, scan, sweep};
+use crate::moves::{WRITING_ASKS, deletion, fetching, scan, sweep, working};
 use crate::person::{Answer, Person};
 use crate::scenario::{PATIENCE, Scenario, Setup, rules_with};
-
-/// Writing takes one person.
-pub(crate) const WRITING_ASKS: &str = r#"
-@id("write.one")
-@risk("0.10")
-@reason("the docs are read by customers")
-@matches("tee docs/a.md")
-@misses("cat README.md")
-forbid (principal, action == Action::"create_file", resource)
-unless { context.approvals >= 1 };
-"#;
 
 async fn order(person: &Person, on: &api::ActionView, body: Value) -> Answer {
     person.post_if(&GiveOrder { action: on.id }.path(), on.review, &body).await

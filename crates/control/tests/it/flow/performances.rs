@@ -7,9 +7,8 @@ use placet_wire::api;
 use placet_wire::endpoint::{FinishRun, PerformAction, ShowRun};
 use serde_json::json;
 
-use super::governed::working;
 use super::policy_change::STRICTER;
-use crate::moves::scan;
+use crate::moves::{scan, working};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, rules_of, rules_with};
 

@@ -11,7 +11,7 @@ use placet_llm::model_script::{self, Script};
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use super::governed::working;
+use crate::moves::working;
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup};
 

@@ -13,9 +13,9 @@ use placet_dial::Dialer;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{parts, telling};
 use crate::moves::{scan, sweep};
 use crate::scenario::PATIENCE;
+use crate::telling::{parts, telling};
 
 /// In pieces: whoever looks for secrets in this file finds none.
 fn secret() -> String {

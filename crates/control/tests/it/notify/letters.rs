@@ -12,12 +12,12 @@ use placet_wire::api;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::post_office::{PostOffice, dialer};
-use super::room::Room;
-use super::{telling, to_people, to_room};
 use crate::moves::{opening, scan};
 use crate::person::Person;
+use crate::post_office::{PostOffice, dialer};
+use crate::room::Room;
 use crate::scenario::{PATIENCE, Team};
+use crate::telling::{telling, to_people, to_room};
 
 pub(super) const PEOPLE: &[&str] = &["rita-alpha", "ralf-alpha", "olga-alpha", "ada-alpha", "rita-beta"];
 
@@ -25,7 +25,7 @@ fn login() -> Login {
     Login::new("placet".to_owned(), Zeroizing::new("open sesame".to_owned()))
 }
 
-pub(super) fn names(letters: &[super::post_office::Letter]) -> Vec<String> {
+pub(super) fn names(letters: &[crate::post_office::Letter]) -> Vec<String> {
     let mut names: Vec<String> = letters.iter().map(|letter| letter.to.replace("@example.org", "")).collect();
     names.sort();
     names
@@ -37,7 +37,7 @@ async fn a13_only_those_who_can_decide_it_get_a_letter_and_nobody_of_another_pro
     let server = office.server(Security::None, None, dialer(None));
     let (mut app, agent, _) = telling(vec![]).await;
     let others = app.neighbours("beta").await;
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)])).await;
     agent.proposes(app.team.run, &scan()).await;
     let letters = office.until_taken(2).await;
     assert_eq!(names(&letters), ["ralf-alpha", "rita-alpha"], "the operator and the agent decide nothing");
@@ -98,7 +98,7 @@ async fn b4_results_that_a_host_still_collects_are_told_of_to_those_who_decide_o
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));
     let (mut app, ..) = telling(vec![]).await;
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)])).await;
     let (run, agent) = hosted(&app.team).await;
     agent.post(&format!("/api/v1/runs/{run}/finish"), &json!({ "summary": "done" })).await.is(200);
     let told = || office.letters().iter().filter(|letter| letter.body.contains("results wait")).count();
@@ -135,7 +135,7 @@ async fn a13_a_name_that_was_given_again_gets_nothing_of_another_by_duties_and_a
     let again = app.hire(json!({ "name": "olga-alpha", "roles": ["operator"], "projects": [app.team.project] })).await;
     let ids = [olga.as_str(), &again.id.to_string()].map(str::to_owned);
     let both: Vec<&str> = ids.iter().map(String::as_str).collect();
-    app.restart_telling(super::routes(vec![to_people("people", server, &both)])).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, &both)])).await;
     let assign = |part: &'static str, people: Value| {
         let (admin, path) = (app.admin.clone(), format!("/api/v1/projects/{}/duties", app.team.project));
         async move {

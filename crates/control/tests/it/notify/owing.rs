@@ -6,10 +6,10 @@ use placet_control::{Backoff, Security};
 use serde_json::json;
 
 use super::letters::{PEOPLE, names};
-use super::post_office::{PostOffice, dialer};
-use super::room::Room;
-use super::{settled, telling, to_mailboxes, to_people, to_room};
 use crate::moves::scan;
+use crate::post_office::{PostOffice, dialer};
+use crate::room::Room;
+use crate::telling::{settled, telling, to_mailboxes, to_people, to_room};
 
 #[tokio::test]
 async fn b12_a_letter_that_a_server_hung_up_on_is_sent_again_under_the_same_id() {
@@ -70,7 +70,7 @@ async fn b12_a_mailbox_that_takes_nothing_is_owed_the_newest_and_a_number_and_no
     let server = office.server(Security::None, None, dialer(None));
     let (mut app, agent, _) = telling(vec![]).await;
     let slow = Backoff { first_ms: 3_600_000, most_ms: 3_600_000 };
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
     for _ in 0..ASKED {
         agent.proposes(app.team.run, &scan()).await;
     }
@@ -80,7 +80,7 @@ async fn b12_a_mailbox_that_takes_nothing_is_owed_the_newest_and_a_number_and_no
     // Somebody emptied it.
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)])).await;
     let letters = office.until_taken(1).await;
     assert_eq!(letters[0].to, "ralf-alpha@example.org");
     assert!(
@@ -106,7 +106,7 @@ async fn b12_a_restart_neither_tells_again_nor_forgets_who_is_owed() {
     }
     let after = PostOffice::plain().await;
     let server = after.server(Security::None, None, dialer(None));
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)])).await;
     let letters = after.until_taken(1).await;
     assert_eq!(letters[0].to, "ralf-alpha@example.org", "what is owed is not forgotten");
     assert!(letters[0].body.contains(&first.id.to_string()), "{}", letters[0].body);
@@ -138,7 +138,7 @@ async fn b12_a_mailbox_that_is_full_for_now_holds_up_nobody_else_of_its_route() 
     let (mut app, agent, _) = telling(vec![]).await;
     // Longer than anybody waits here: who is told at all is told before the mailbox is tried again.
     let slow = Backoff { first_ms: 3_600_000, most_ms: 3_600_000 };
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
     agent.proposes(app.team.run, &scan()).await;
     office.until_taken(1).await;
     agent.proposes(app.team.run, &crate::moves::sweep()).await;
@@ -161,7 +161,7 @@ async fn b12_what_a_mailbox_that_is_gone_was_owed_comes_to_the_one_that_is_there
     let after = PostOffice::plain().await;
     let server = after.server(Security::None, None, dialer(None));
     let route = to_mailboxes("list", server, &["new@example.org", "team@example.org"]);
-    app.restart_telling(super::routes(vec![route])).await;
+    app.restart_telling(crate::telling::routes(vec![route])).await;
     let letters = after.until_taken(1).await;
     assert_eq!(letters[0].to, "new@example.org");
     assert!(letters[0].body.contains(&waiting.id.to_string()), "{}", letters[0].body);
@@ -177,7 +177,7 @@ async fn b12_older_ones_that_were_only_counted_are_told_where_the_newest_are_dec
     let server = office.server(Security::None, None, dialer(None));
     let (mut app, agent, rita) = telling(vec![]).await;
     let slow = Backoff { first_ms: 3_600_000, most_ms: 3_600_000 };
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
     let mut asked = Vec::new();
     for _ in 0..ASKED {
         asked.push(agent.proposes(app.team.run, &scan()).await);
@@ -188,7 +188,7 @@ async fn b12_older_ones_that_were_only_counted_are_told_where_the_newest_are_dec
     }
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));
-    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    app.restart_telling(crate::telling::routes(vec![to_people("people", server, PEOPLE)])).await;
     let letters = office.until_taken(1).await;
     assert_eq!(letters[0].to, "ralf-alpha@example.org");
     let told = |number: usize| letters[0].body.contains(&asked[number].id.to_string());

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use placet_domain::identity::Reach;
 use placet_ledger::SigningKey;
-use placet_store::{Config, DecisionFilter, Extras, IntegrityFault, Store, StoreError, serving_at};
+use placet_store::{Config, DecisionFilter, IntegrityFault, Store, StoreError, serving_at};
 
 use crate::world::{Folder, Ground, ORIGIN, World, make_project, submit};
 
