@@ -108,10 +108,18 @@ fn the_arrows_between_crates_are_the_ones_of_the_design() {
 #[test]
 fn the_pure_core_depends_on_nothing_impure() {
     let found = dependencies(&metadata());
-    for pure in ["placet-domain", "placet-ledger", "placet-secrets"] {
+    for pure in ["placet-domain", "placet-lang", "placet-ledger", "placet-secrets"] {
         for impure in IMPURE {
             assert!(!found[pure].contains(*impure), "{pure} must not depend on {impure}");
         }
+    }
+}
+
+#[test]
+fn control_plane_links_no_markup() {
+    let found = dependencies(&metadata());
+    for crate_name in ["placet-control", "placet-lang"] {
+        assert!(!found[crate_name].contains("maud"), "{crate_name} makes no pages");
     }
 }
 
