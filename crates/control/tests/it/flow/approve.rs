@@ -59,17 +59,6 @@ async fn b4_who_stands_behind_the_agent_cannot_approve_and_the_attempt_is_record
 }
 
 #[tokio::test]
-async fn b4_a_person_who_made_the_run_cannot_approve_its_plan() {
-    let (app, _, _, _) = Scenario::start().await;
-    let both = json!({ "name": "both", "roles": ["operator", "reviewer"], "projects": [app.team.project] });
-    let both = app.hire(both).await;
-    let new =
-        json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["p"] });
-    let run: placet_wire::api::RunView = both.post(&CreateRun {}.path(), &new).await.is(201).json();
-    both.post_if(&ApprovePlan { run: run.id }.path(), run.review, &json!({})).await.problem(403, "kin");
-}
-
-#[tokio::test]
 async fn b4_nobody_decides_on_what_they_have_not_seen() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;

@@ -79,18 +79,6 @@ async fn c17_people_outside_a_project_learn_nothing_of_how_it_is_decided() {
 }
 
 #[tokio::test]
-async fn c17_two_reviewers_who_decide_at_once_are_one_decision() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    for _ in 0..10 {
-        let action = agent.proposes(app.team.run, &scan()).await;
-        join(reviewer.approves(&action), app.team.second.rejects(&action)).await;
-    }
-    let told = summary(&reviewer).await;
-    assert_eq!(told.counts.approved + told.counts.rejected, 10);
-    app.assert_sound().await;
-}
-
-#[tokio::test]
 async fn c17_figures_are_of_thirty_days_and_survive_a_restart() {
     let (mut app, agent, reviewer, _) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;
