@@ -8,7 +8,7 @@ use axum::http::Method;
 use futures_util::future::join_all;
 use placet_domain::digest::Digest;
 use placet_wire::api;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::moves::{reading, scan};
 use crate::person::Answer;
