@@ -35,10 +35,8 @@ impl Server {
                 count.fetch_add(1, Ordering::Relaxed);
                 let line = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
                 let length = line.len();
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{line}"
-                );
+                let _ =
+                    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{line}");
             }
         });
         Self { at, asked }

@@ -313,8 +313,7 @@ fn every_single_corruption_is_noticed_and_located() {
         for number in 0..THREADS {
             scope.spawn(move || {
                 let export = Export::of(SMALL);
-                (number * cases / THREADS..(number + 1) * cases / THREADS)
-                    .for_each(|seed| case(&export, seed));
+                (number * cases / THREADS..(number + 1) * cases / THREADS).for_each(|seed| case(&export, seed));
                 assert_eq!(export.faults(), [], "the export was put back as it was");
             });
         }

@@ -1,6 +1,5 @@
 //! What an agent, a program or a worker writes, on the screen of whoever decides.
 
-
 use super::attacks;
 use super::scene::{Hand, Scene, done_if};
 
