@@ -1,6 +1,6 @@
 //! NON_AUTONOMOUS: a person decides at the start, at checkpoints, before external actions, about money, and at the end.
 
-use super::{agent, told};
+use super::agent;
 use crate::hosted::Scene;
 
 #[test]

@@ -4,12 +4,12 @@ use axum::http::Method;
 use placet_domain::digest::Digest;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
-use placet_wire::endpoint::{CreateRun, StoreEvidence};
+use placet_wire::endpoint::StoreEvidence;
 use serde_json::{Value, json};
 
 use crate::moves::{deletion, scan};
 use crate::person::{Answer, Person};
-use crate::scenario::{Scenario, rules_with};
+use crate::scenario::Scenario;
 
 fn without_versions() -> Value {
     json!({ "arguments": ["-Pn", "-p", "1-1000"] })

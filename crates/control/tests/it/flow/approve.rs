@@ -2,7 +2,7 @@
 
 use placet_domain::digest::Digest;
 use placet_wire::Endpoint as _;
-use placet_wire::endpoint::{ApprovePlan, CreateRun, ShowAction};
+use placet_wire::endpoint::{CreateRun, ShowAction};
 use serde_json::json;
 
 use crate::moves::{deletion, scan};

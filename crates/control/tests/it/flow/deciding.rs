@@ -1,6 +1,5 @@
 //! How people decide, as the API tells it: waits, outcomes and ages without names, and one's own habits for oneself.
 
-use futures_util::future::join;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
 use placet_wire::endpoint::{

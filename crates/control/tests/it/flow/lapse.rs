@@ -3,10 +3,10 @@
 use placet_domain::digest::Digest;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
-use placet_wire::endpoint::{LeaseJob, ProposeAction, RevokeIdentity};
+use placet_wire::endpoint::{LeaseJob, RevokeIdentity};
 use serde_json::json;
 
-use crate::moves::{deletion, reading, scan};
+use crate::moves::{reading, scan};
 use crate::scenario::Scenario;
 
 #[tokio::test]

@@ -4,15 +4,13 @@ use placet_domain::digest::Digest;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
 use placet_wire::endpoint::FollowRun;
-use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, ReplaceToken, RevokeIdentity};
+use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, ReplaceToken};
 use serde_json::{Value, json};
 
-use super::policy_change::STRICTER;
-use super::working;
 use crate::metrics::{metrics, value};
-use crate::moves::{deletion, fetching, scan, sweep};
+use crate::moves::{fetching, scan};
 use crate::person::{Answer, Person};
-use crate::scenario::{PATIENCE, Scenario, Setup, rules_with};
+use crate::scenario::{PATIENCE, Scenario, Setup};
 
 /// Writing takes one person.
 pub(crate) const WRITING_ASKS: &str = r#"

@@ -1,7 +1,6 @@
 //! What a chat is told, when, and when not.
 
 use placet_wire::Endpoint as _;
-use placet_wire::endpoint::CreateRun;
 use std::time::Duration;
 
 use placet_control::{Pace, RouteParts, Schedule};
