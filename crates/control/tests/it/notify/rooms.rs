@@ -1,6 +1,5 @@
 //! What a chat is told, when, and when not.
 
-use placet_wire::Endpoint as _;
 use std::time::Duration;
 
 use placet_control::{Pace, RouteParts, Schedule};
