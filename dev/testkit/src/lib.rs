@@ -2,4 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made has failed its test")]
 
+pub mod random;
+pub mod repeat;
 pub mod tls;
+
+pub use random::Random;
+pub use repeat::{is_long, rounds};

@@ -220,13 +220,6 @@ fn c5_an_agent_that_names_a_profile_or_a_tool_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn c4_two_agents_never_share_an_id() {
-    let world = World::set_up();
-    std::fs::write(path(&world, "mine.toml"), source(&world, "goose")).unwrap();
-    refused(world.cli(&["catalog", "check"]), &["mine.toml:", "id: `goose` is the id of one that ships"]);
-}
-
-#[test]
 fn templates_of_a_team_are_read_and_refused_like_agents() {
     let template = "id = \"haiku\"\nname = \"A haiku\"\nabout = \"three lines\"\n\n[[step]]\ntitle = \"Write a line\"\ncapability = \"write_text\"\ncheckpoint = true\nrepeat = 3\n";
     let world = home_with("templates/haiku.toml", template);

@@ -9,19 +9,18 @@ use std::time::{Duration, Instant};
 use placet_domain::id::ActionId;
 use placet_ledger::{Hash, SignedTreeHead, VerifierKey, verify_consistency};
 use placet_store::{Config, EntryFilter, Store};
+use placet_testkit::{Random, rounds};
 use placet_wire::ClientError;
 use placet_wire::api::{ActionView, ConsistencyQuery, HeadView, PageQuery, Redemption};
 use placet_wire::endpoint::{CheckReadiness, ListActions, ProveConsistency, RedeemPermit, ShowHead};
 
 use crate::support::books::{Books, redeemed_twice};
-use crate::support::random::Random;
 use crate::support::{World, eventually, ledger_key, processes_with};
 use load::Load;
 
-const KILLS: usize = 50;
-
 #[test]
-fn t1_fifty_kills_under_load_lose_nothing() {
+fn t1_kills_under_load_lose_nothing() {
+    let kills = rounds(10, 50);
     let mut random = Random::seeded();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut world = World::set_up();
@@ -30,7 +29,7 @@ fn t1_fifty_kills_under_load_lose_nothing() {
     world.serve();
     let books = Arc::new(Mutex::new(Books::default()));
     let load = Load::start(&mut world, &books, &mut random, &runtime);
-    for kill in 1..=KILLS {
+    for kill in 1..=kills {
         std::thread::sleep(Duration::from_millis(random.between(50, 400)));
         world.kill_control();
         let known = books.lock().unwrap().clone();
@@ -49,12 +48,12 @@ fn t1_fifty_kills_under_load_lose_nothing() {
     runtime.block_on(check_offline(&world, &known));
     let completed = known.actions.values().filter(|acknowledged| acknowledged.completed.is_some()).count();
     eprintln!(
-        "{KILLS} kills, {} actions, {completed} completed, {} permits, {} heads",
+        "{kills} kills, {} actions, {completed} completed, {} permits, {} heads",
         known.actions.len(),
         known.spent.len(),
         known.heads.len()
     );
-    assert!(completed > KILLS, "there was load: {completed} completions acknowledged");
+    assert!(completed > kills, "there was load: {completed} completions acknowledged");
 }
 
 type Checked = Result<(), String>;

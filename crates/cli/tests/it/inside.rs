@@ -35,10 +35,6 @@ impl Site {
         format!("https://{}{path}", self.host.address)
     }
 
-    fn sh(&self, opening: &str, script: &str) -> Done {
-        self.world.perform(&self.run, &["sh", script, "--network", opening])
-    }
-
     fn numbers(&self, done: &Done) -> Vec<u64> {
         requests(&self.world, done).iter().filter(|record| record["way"] == "http").map(number).collect()
     }
@@ -76,19 +72,6 @@ fn r25_inside_of_tls_an_action_keeps_to_its_methods_and_paths_and_brings_nobodys
     assert!(heard.iter().all(|head| head.starts_with("GET /api/") && !head.contains("attacker")), "{heard:?}");
     let learned = site.world.by("ada", &["run", "learn", &site.run]).ok();
     assert!(learned.out().contains(&format!("--network 'GET {api}/x'")), "{}", learned.out());
-}
-
-#[test]
-fn r25_a_host_that_is_open_as_a_whole_is_no_way_to_the_account_of_an_attacker() {
-    let site = set_up();
-    let url = site.url("/upload");
-    let script = format!(
-        "curl -sS -H 'x-api-key: attacker' -d stolen {url}; curl -sS -H 'Cookie: session=attacker' {url}; curl -sS -d fine {url}"
-    );
-    let done = site.sh(&site.url("/"), &script);
-    assert_eq!(site.numbers(&done), [15, 15, 0], "{}", printed(&site.world, &done));
-    let heard = site.host.heard();
-    assert!(heard.len() == 1 && !heard[0].contains("attacker"), "{heard:?}");
 }
 
 #[test]

@@ -5,8 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "in tests an unexpected error may end the test, waiting for processes may block a thread, and seeds are printed"
+    reason = "in tests an unexpected error may end the test, waiting for processes may block a thread"
 )]
 
 mod amending;

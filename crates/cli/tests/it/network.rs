@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{Done, Process, World, eventually};
 
-/// A server that answers with the first line it was sent, or sends on to somebody else.
+/// A server that answers with the first line it was sent.
 pub(crate) struct Server {
     at: SocketAddr,
     /// How often something was said to it.
@@ -18,10 +18,6 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        Self::sending_to(None)
-    }
-
-    fn sending_to(elsewhere: Option<SocketAddr>) -> Self {
         let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::<AtomicUsize>::default());
         let (at, count) = (listener.local_addr().unwrap(), Arc::clone(&asked));
         std::thread::spawn(move || {
@@ -38,13 +34,9 @@ impl Server {
                 }
                 count.fetch_add(1, Ordering::Relaxed);
                 let line = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
-                let status =
-                    elsewhere.map_or("200 OK".to_owned(), |to| format!("302 Found\r\nLocation: http://{to}/stolen"));
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{line}",
-                    line.len()
-                );
+                let length = line.len();
+                let _ =
+                    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{line}");
             }
         });
         Self { at, asked }
@@ -181,61 +173,6 @@ fn b2_what_is_beyond_the_scope_the_tool_or_the_cage_is_never_opened() {
     assert!(tried("python3", "GET a.example.org").contains("methods are for an address"));
     assert!(tried("python3", "unseen http://a.example.org/").contains("for the whole of a host"));
     assert_eq!(server.was_asked(), 0);
-}
-
-/// Everything a hostile program may try at the proxy, one number of a reason after the other.
-#[test]
-fn r18_tricks_with_names_addresses_and_tunnels_lead_nowhere_else() {
-    let other = Server::start();
-    let (server, sends_on) = (Server::start(), Server::sending_to(Some(other.at)));
-    let port = server.at.port();
-    let named = format!("http://localhost:{port}/");
-    let tls = format!("https://127.0.0.1:{}/", other.at.port());
-    let targets = [server.url("/"), sends_on.url("/"), named.clone(), tls.clone()];
-    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
-    let (world, run, _worker) = start(&targets);
-    let script = format!(
-        "{ASK}
-import ssl
-def raw(text):
-    s = socket.create_connection(('127.0.0.1', 3128), 5); s.sendall(text.encode()); s.settimeout(5)
-    try: return s, s.recv(200).decode().split('\\r')[0][9:12]
-    except OSError: return s, 'cut'
-print('name of a private address', ask('{named}'))
-print('redirect', ask('{redirect}'))
-for host in ['[::ffff:127.0.0.1]', '[::1]', '2130706433', '0x7f.1', '127.1', '127.0.0.1.', 'user@127.0.0.1']:
-    print(host, raw(f'GET http://{{host}}:{port}/ HTTP/1.1\\r\\nHost: {{host}}:{port}\\r\\n\\r\\n')[1])
-print('other Host', raw('GET http://{at}/ HTTP/1.1\\r\\nHost: evil.test\\r\\n\\r\\n')[1])
-s, said = raw('CONNECT {at} HTTP/1.1\\r\\nHost: {at}\\r\\n\\r\\n')
-s.sendall(b'GET / HTTP/1.1\\r\\nHost: evil.test\\r\\n\\r\\n')
-print('other Host in a tunnel', said, s.recv(200).decode().split('\\r')[0][9:12])
-s, said = raw('CONNECT 127.0.0.1:{tls_port} HTTP/1.1\\r\\nHost: 127.0.0.1:{tls_port}\\r\\n\\r\\n')
-c = ssl.create_default_context(); c.check_hostname = False; c.verify_mode = ssl.CERT_NONE
-try: c.wrap_socket(s, server_hostname='evil.test'); print('tls')
-except OSError as e: print('another name in TLS', type(e).__name__)
-print('nul', raw('GET http://127.0.0.1\\0.evil.test:{port}/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n')[1])
-",
-        redirect = sends_on.url("/go"),
-        at = server.at,
-        tls_port = other.at.port(),
-    );
-    let done = python(&world, &run, &targets, &script);
-    let said = printed(&world, &done);
-    assert_eq!(done.status, "SUCCEEDED", "{}", String::from_utf8_lossy(&world.evidence(&done.id, "stderr")));
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines[..2], ["name of a private address 403", "redirect 403"], "{said}");
-    for line in &lines[2..9] {
-        assert!(line.ends_with("400") || line.ends_with("403"), "{said}");
-    }
-    assert_eq!(lines[9], "other Host 400", "{said}");
-    assert_eq!(lines[10], "other Host in a tunnel 200 400", "{said}");
-    assert!(lines[11].starts_with("another name in TLS"), "{said}");
-    assert_eq!(lines[12], "nul 400", "{said}");
-    let numbers: Vec<u64> = requests(&world, &done).iter().map(number).collect();
-    for expected in [20, 2, 32, 1] {
-        assert!(numbers.contains(&expected), "E{expected} of {numbers:?}");
-    }
-    assert_eq!(other.was_asked(), 0, "neither the redirect nor the tunnel led there");
 }
 
 #[test]

@@ -12,8 +12,8 @@ use crate::support::{World, eventually};
 
 /// Long enough for a person to pause it first, on a busy machine.
 const PASSES_AFTER_MS: u64 = 5_000;
-/// Everything that could pass by itself would have.
-const LONGER: Duration = Duration::from_millis(2 * PASSES_AFTER_MS);
+/// Everything that could pass by itself would have: all of it began before the first one passed.
+const LONGER: Duration = Duration::from_millis(PASSES_AFTER_MS + 1_000);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A run of `tom` that stands still after each step, and passes that by itself. Its plan waits.

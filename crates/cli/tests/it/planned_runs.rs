@@ -71,18 +71,6 @@ fn c7_a_run_is_planned_from_an_intent_and_shown_as_a_person_approves_it() {
 }
 
 #[test]
-fn c7_what_cannot_be_planned_or_paid_is_refused_with_what_to_do() {
-    let world = scene();
-    let usual = ["--scope", "lab", "--agent", "tom"];
-    let vague = world.cli(&[&["run", "plan", "Do something"][..], &usual].concat()).exits(2);
-    assert!(vague.stderr.contains("name a template, or declare steps"), "{}", vague.stderr);
-    let nobody = world.cli(&[&["run", "plan", "Send the invoices"][..], &usual].concat()).exits(2);
-    assert!(nobody.stderr.contains("ours lacks capabilities"), "{}", nobody.stderr);
-    let wished = world.cli(&[&["run", "plan", "Run it", "--entry", "claude"][..], &usual].concat()).exits(2);
-    assert!(wished.stderr.contains("claude lacks launch"), "{}", wished.stderr);
-}
-
-#[test]
 fn unknown_names_are_refused_with_known_ones() {
     let world = scene();
     for (args, given, known) in [

@@ -52,20 +52,6 @@ fn b4_a_person_approves_at_the_terminal_what_they_were_shown() {
 }
 
 #[test]
-fn b4_a_person_rejects_at_the_terminal_with_a_reason() {
-    let (world, run) = World::start();
-    let id = waiting(&world, &run, "10.0.0.5");
-    let window = review(&world, "ada", &[]);
-    read(&window, "Why you are asked");
-    window.type_in("r");
-    window.shows("why?");
-    window.type_in("too w\u{7f}wide, really\r");
-    window.shows("rejected …");
-    let view = shown(&world, &id);
-    assert_eq!((view["status"].as_str(), view["because"].as_str()), (Some("REJECTED"), Some("too wide, really")));
-}
-
-#[test]
 fn b4_what_was_typed_before_a_card_is_seen_decides_nothing() {
     let (world, run) = World::start();
     let (first, second) = (waiting(&world, &run, "10.0.0.5"), waiting(&world, &run, "10.0.0.6"));
@@ -103,26 +89,6 @@ fn b4_a_decision_taken_elsewhere_is_told_and_nothing_is_decided_twice() {
     window.shows("it waits no more");
     assert_eq!(shown(&world, &id)["because"], "mine");
     assert_eq!(world.times(&run, &id, "action.approved"), 0);
-}
-
-#[test]
-fn b4_where_two_people_are_asked_each_types_what_it_is() {
-    let (world, run) = World::start();
-    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
-    let view = world.propose(&run, &["rm", "--", "out/old.md"]);
-    assert_eq!(view["verdict"]["tier"], "C", "{view}");
-    let id = view["id"].as_str().unwrap();
-    for (name, told) in [("ada", "1 more needed"), ("eve", "approved …")] {
-        let window = review(&world, name, &[]);
-        read(&window, "Why you are asked");
-        window.type_in("a");
-        window.shows("type the tool's name");
-        window.type_in("yes\r");
-        window.shows("type `rm` to approve");
-        window.type_in("\u{15}rm\r");
-        window.shows(told);
-    }
-    assert_eq!(shown(&world, id)["status"], "APPROVED");
 }
 
 #[test]
@@ -258,18 +224,6 @@ fn c10_a_run_that_stands_at_a_checkpoint_is_sent_on_with_a_note() {
     window.type_in("only the first half\r");
     window.shows("sent on with your note");
     assert_eq!(world.json("ada", &["run", "show", &run])["run"]["status"], "EXECUTING");
-}
-
-#[test]
-fn b4_what_comes_while_somebody_looks_appears_and_moves_nothing() {
-    let (world, run) = World::start();
-    waiting(&world, &run, "10.0.0.5");
-    let window = review(&world, "ada", &[]);
-    window.shows("Why you are asked");
-    waiting(&world, &run, "10.0.0.6");
-    window.shows("Queue 2 · 1 new");
-    let chosen = window.text().lines().position(|line| line.contains('▌'));
-    assert_eq!(chosen, Some(1), "{}", window.text());
 }
 
 #[test]

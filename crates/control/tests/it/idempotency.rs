@@ -8,7 +8,7 @@ use axum::http::Method;
 use futures_util::future::join_all;
 use placet_domain::digest::Digest;
 use placet_wire::api;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::moves::{reading, scan};
 use crate::person::Answer;
@@ -56,19 +56,6 @@ async fn the_same_key_for_another_request_is_refused() {
 }
 
 #[tokio::test]
-async fn thirty_two_different_requests_under_one_key_race_for_one_effect() {
-    let (app, agent, _, _) = Scenario::start().await;
-    let path = format!("/api/v1/runs/{}/actions", app.team.run);
-    let before = app.size();
-    let wishes: Vec<Value> = (0..32).map(|n| json!({ "tool": "cat", "arguments": [n.to_string()] })).collect();
-    let answers = join_all(wishes.iter().map(|wish| agent.post_once(&path, "one", wish))).await;
-    let won = answers.iter().filter(|answer| answer.status == 201).count();
-    answers.iter().filter(|answer| answer.status != 201).for_each(|answer| drop(answer.problem(409, "key_reused")));
-    assert_eq!(won, 1);
-    assert_eq!(app.size(), before + 2);
-}
-
-#[tokio::test]
 async fn a_key_binds_what_was_seen_too() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;
@@ -80,18 +67,6 @@ async fn a_key_binds_what_was_seen_too() {
     let first = approve(action.review).await.is(200);
     assert_eq!(approve(action.review).await.is(200).body, first.body);
     approve(Digest::of(b"something else")).await.problem(409, "key_reused");
-}
-
-#[tokio::test]
-async fn keys_of_different_people_do_not_collide() {
-    let (app, agent, _, _) = Scenario::start().await;
-    let others = app.neighbours("beta").await;
-    let mine = format!("/api/v1/runs/{}/actions", app.team.run);
-    let theirs = format!("/api/v1/runs/{}/actions", others.run);
-    let first: api::ActionView = agent.post_once(&mine, "k", &scan()).await.is(201).json();
-    let second: api::ActionView = others.agent.post_once(&theirs, "k", &scan()).await.is(201).json();
-    assert_ne!(first.id, second.id);
-    assert_eq!(second.project, others.project);
 }
 
 #[tokio::test]
@@ -131,17 +106,6 @@ async fn projects_scopes_and_runs_are_made_once() {
     let run = json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id });
     let first = operator.post_once(&CreateRun {}.path(), "r", &run).await.is(201);
     assert_eq!(operator.post_once(&CreateRun {}.path(), "r", &run).await.is(201).body, first.body);
-}
-
-#[tokio::test]
-async fn a_refused_request_may_be_tried_again_under_its_key() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    let path = format!("/api/v1/runs/{}/actions", app.team.run);
-    let verb = |verb: &str| format!("/api/v1/runs/{}/{verb}", app.team.run);
-    reviewer.post(&verb("pause"), &json!({})).await.is(200);
-    agent.post_once(&path, "k", &scan()).await.problem(409, "run_not_active");
-    reviewer.post(&verb("resume"), &json!({})).await.is(200);
-    agent.post_once(&path, "k", &scan()).await.is(201);
 }
 
 #[tokio::test]

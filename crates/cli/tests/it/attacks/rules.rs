@@ -1,45 +1,36 @@
-//! Attempts to change what is judged by: policy, tools, scopes, profiles, duties, from outside and from inside a cage.
+//! Attempts from inside a cage to approve an action, to change the policy, and to read a token.
+//!
+//! What the API refuses to a role, a relative or a forged permit is tested on the API itself, in the crate `control`.
 
-use crate::support::AnyGet;
 use placet_wire::Endpoint as _;
-use placet_wire::endpoint::{CreateRun, ShowPolicy};
-use serde_json::{Value, json};
+use placet_wire::endpoint::ShowPolicy;
+use serde_json::Value;
 
 use super::attacks;
 use super::scene::{Scene, block_on, done_if, ended};
+use crate::support::AnyGet;
 
 attacks! { "governance";
-    policy_by_request, "write rules over the API", NoRoute, "405 wrong_method", honestly a_changed_policy_file_counts_after_a_restart;
+    self_approve, "approve its own action", Role, "exit 3: this needs one of the roles: reviewer", honestly a_reviewer_approves;
     policy_from_a_cage, "change the rules of the home", View, "nothing to write", honestly a_changed_policy_file_counts_after_a_restart;
     home_planted_in_a_workspace, "a home with rules of its own", View, "the same rules", honestly a_changed_policy_file_counts_after_a_restart;
     token_from_a_cage, "read the reviewer's token", View, "nothing to read", honestly what_is_handed_over_is_read;
-    scope_by_its_agent, "lock a wider scope", Role, "403 role", honestly an_operator_locks_a_scope;
-    run_by_its_agent, "start a run of its own", Role, "403 role", honestly an_operator_makes_a_run;
-    output_out_of_scope, "leave a file elsewhere", Scope, "exit 3: refused by policy", honestly an_output_in_scope_waits_for_a_person;
-    target_out_of_scope, "scan another network", Scope, "exit 3: refused by policy", honestly a_target_in_scope_waits_for_a_person;
-    tool_that_is_not_declared, "use a tool of its own", ToolDefinition, "422 unsealable", honestly a_declared_tool_waits_for_a_person;
-    argument_that_is_not_listed, "a switch that runs scripts", ToolDefinition, "422 unsealable", honestly a_listed_argument_waits_for_a_person;
-    more_time_than_the_tool_has, "ask for ten days", ToolDefinition, "422 unsealable", honestly less_time_than_the_tool_has;
-    profile_of_its_own, "name a looser cage", Seal, "400 bad_json: unknown field `profile`", honestly a_declared_tool_waits_for_a_person;
-    limits_of_its_own, "ask for all memory", Seal, "400 bad_json: unknown field `limits`", honestly a_declared_tool_waits_for_a_person;
-    variable_that_loads_code, "run other code than is shown", Seal, "422 unsealable", honestly a_plain_variable_is_taken;
-    run_of_another_agent, "act in a rival's name", OwnRun, "404 unknown: no such run", honestly the_agent_acts_in_its_own_run;
+}
+
+fn self_approve(scene: &Scene) -> String {
+    let id = scene.waiting();
+    ended(&scene.agent(&["approve", &id, "--yes"]))
+}
+
+fn a_reviewer_approves(scene: &Scene) -> String {
+    let id = scene.newest();
+    let told = scene.approved(&id);
+    done_if(told == super::DONE && scene.world.status(&id) == "APPROVED", || told)
 }
 
 fn policy_version(scene: &Scene) -> String {
     let policy: Value = block_on(scene.world.client("ada").get(AnyGet(ShowPolicy {}.path()))).unwrap();
     policy["version"].as_str().unwrap().to_owned()
-}
-
-fn policy_by_request(scene: &Scene) -> String {
-    let before = policy_version(scene);
-    let body = r#"{"files":{"code.cedar":"permit(principal, action, resource);"}}"#;
-    let told: Vec<String> = ["PUT", "POST", "PATCH", "DELETE"]
-        .iter()
-        .flat_map(|method| ["tom", "admin"].map(|name| scene.raw(name, method, &ShowPolicy {}.path(), body)))
-        .collect();
-    let same = policy_version(scene) == before;
-    if same && told.iter().all(|told| told.starts_with("405")) { told[0].clone() } else { format!("{told:?}") }
 }
 
 /// A script, approved and run by the worker, and what it printed.
@@ -102,106 +93,4 @@ fn what_is_handed_over_is_read(scene: &Scene) -> String {
     let done = scene.world.perform(&scene.run, &["sh", "cat given.txt", "--file", "given.txt"]);
     let read = scene.world.evidence(&done.id, "stdout");
     done_if(read == scene.canary.as_bytes(), || format!("{read:?}"))
-}
-
-fn scopes(scene: &Scene) -> String {
-    let project = scene.world.json("ada", &["run", "show", &scene.run])["run"]["project"].clone();
-    format!("/api/v1/projects/{}/scopes", project.as_str().unwrap())
-}
-
-fn wider() -> Value {
-    json!({ "name": "wider", "rules": { "allow": ["**"], "targets": ["0.0.0.0/0"], "tools": ["sh"] } })
-}
-
-fn scope_by_its_agent(scene: &Scene) -> String {
-    scene.post("tom", &scopes(scene), &wider())
-}
-
-fn an_operator_locks_a_scope(scene: &Scene) -> String {
-    scene.post("admin", &scopes(scene), &wider())
-}
-
-fn new_run(scene: &Scene) -> Value {
-    let run = scene.world.json("ada", &["run", "show", &scene.run])["run"].clone();
-    json!({ "project": run["project"], "goal": scene.canary, "scope": "all", "agent": run["agent"], "plan": ["try"] })
-}
-
-fn run_by_its_agent(scene: &Scene) -> String {
-    scene.post("tom", &CreateRun {}.path(), &new_run(scene))
-}
-
-fn an_operator_makes_a_run(scene: &Scene) -> String {
-    scene.post("admin", &CreateRun {}.path(), &new_run(scene))
-}
-
-fn output_out_of_scope(scene: &Scene) -> String {
-    ended(&scene.agent(&["action", "propose", &scene.run, "sh", "true", "--output", "src/main.rs"]))
-}
-
-fn an_output_in_scope_waits_for_a_person(scene: &Scene) -> String {
-    ended(&scene.agent(&["action", "propose", &scene.run, "sh", "true", "--output", "out/main.rs"]))
-}
-
-fn target_out_of_scope(scene: &Scene) -> String {
-    ended(&scene.agent(&["action", "propose", &scene.run, "nmap", "--target", "10.9.9.9", "--", "-sV"]))
-}
-
-fn a_target_in_scope_waits_for_a_person(scene: &Scene) -> String {
-    ended(&scene.agent(&["action", "propose", &scene.run, "nmap", "--target", "10.0.0.9", "--", "-sV"]))
-}
-
-/// The agent attaches to its run with a first proposal; then it sends this wish as it is.
-fn wishes(scene: &Scene, wish: &Value) -> String {
-    scene.waiting();
-    scene.post("tom", &format!("/api/v1/runs/{}/actions", scene.run), wish)
-}
-
-fn tool_that_is_not_declared(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "bash", "arguments": [scene.canary] }))
-}
-
-fn a_declared_tool_waits_for_a_person(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"] }))
-}
-
-fn argument_that_is_not_listed(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "nmap", "arguments": ["--script", scene.canary], "target": "10.0.0.9" }))
-}
-
-fn a_listed_argument_waits_for_a_person(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "nmap", "arguments": ["-sV"], "target": "10.0.0.9" }))
-}
-
-fn more_time_than_the_tool_has(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"], "timeout_ms": 864_000_000 }))
-}
-
-fn less_time_than_the_tool_has(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"], "timeout_ms": 1_000 }))
-}
-
-fn profile_of_its_own(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"], "profile": "code_development" }))
-}
-
-fn limits_of_its_own(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"], "limits": { "memory_bytes": 1_u64 << 40 } }))
-}
-
-fn variable_that_loads_code(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"], "environment": { "LD_PRELOAD": scene.canary } }))
-}
-
-fn a_plain_variable_is_taken(scene: &Scene) -> String {
-    wishes(scene, &json!({ "tool": "sh", "arguments": ["true"], "environment": { "GREETING": scene.canary } }))
-}
-
-fn run_of_another_agent(scene: &Scene) -> String {
-    scene.waiting();
-    scene.joins("rival", "agent", None);
-    scene.post("rival", &format!("/api/v1/runs/{}/actions", scene.run), &json!({ "tool": "sh", "arguments": ["true"] }))
-}
-
-fn the_agent_acts_in_its_own_run(scene: &Scene) -> String {
-    scene.post("tom", &format!("/api/v1/runs/{}/actions", scene.run), &json!({ "tool": "sh", "arguments": ["true"] }))
 }

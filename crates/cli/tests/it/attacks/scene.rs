@@ -4,8 +4,6 @@
 //! is what a hostile agent would be told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -13,14 +11,12 @@ use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item, Manifest, Usage};
 use placet_domain::time::Timestamp;
-use placet_wire::Endpoint as _;
-use placet_wire::api::{IdentityView, Job, JobReport, KeptBlob, LeaseRequest, Redemption};
-use placet_wire::endpoint::{CompleteJob, LeaseJob, RedeemPermit, SendHeartbeat, ShowCaller, StoreEvidence};
-use placet_wire::{Client, ClientError};
+use placet_wire::Client;
+use placet_wire::api::{Completion, IdentityView, Job, LeaseRequest, Redemption};
+use placet_wire::endpoint::{CompleteJob, LeaseJob, RedeemPermit, ShowCaller, StoreEvidence};
 use serde_json::{Value, json};
 
 use super::Ground;
-use crate::support::{AnyPost, AnyPostIf};
 use crate::support::{Process, Said, World, clean};
 
 /// The port of the door in the agent's cage.
@@ -94,15 +90,6 @@ fn digests(path: &Path, found: &mut Vec<String>) {
         entries.iter().for_each(|entry| digests(entry, found));
     } else {
         found.push(format!("{} {}", path.display(), Digest::of(&std::fs::read(path).unwrap())));
-    }
-}
-
-/// What an API call came to: the status and the word for machines, or that it was done.
-pub(super) fn outcome<T>(answer: Result<T, ClientError>) -> String {
-    match answer {
-        Ok(_) => super::DONE.to_owned(),
-        Err(ClientError::Refused(problem)) => format!("{} {}: {}", problem.status, problem.code, problem.detail),
-        Err(error) => error.to_string(),
     }
 }
 
@@ -182,38 +169,6 @@ impl Scene {
         String::from_utf8_lossy(&Said::by(&mut command).ok().stdout).into_owned()
     }
 
-    /// Somebody asks the API for something, with a body of their choosing.
-    pub(super) fn post(&self, name: &str, path: &str, body: &Value) -> String {
-        outcome(block_on(self.world.client(name).post(AnyPost(path.to_owned()), body)))
-    }
-
-    /// The same with what was seen.
-    pub(super) fn post_if(&self, name: &str, path: &str, seen: &str, body: &Value) -> String {
-        outcome(block_on(self.world.client(name).post_if(AnyPostIf(path.to_owned()), seen, body)))
-    }
-
-    /// A request exactly as it is written; the status and the word for machines.
-    pub(super) fn raw(&self, name: &str, method: &str, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(self.world.url().trim_start_matches("http://")).unwrap();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\nconnection: close\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            self.token(name),
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let status: u16 = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        let problem: Value = serde_json::from_str(body).unwrap_or_default();
-        match problem["code"].as_str() {
-            Some(code) => format!("{status} {code}: {}", problem["detail"].as_str().unwrap_or_default()),
-            None if status < 300 => super::DONE.to_owned(),
-            None => status.to_string(),
-        }
-    }
-
     /// The review digest of an action, as `ada` sees it.
     pub(super) fn review(&self, id: &str) -> String {
         self.world.json("ada", &["show", id])["review"].as_str().unwrap().to_owned()
@@ -228,13 +183,6 @@ impl Scene {
     pub(super) fn newest(&self) -> String {
         let shown = self.world.json("ada", &["run", "show", &self.run]);
         shown["actions"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned()
-    }
-
-    /// Adds somebody, perhaps the child of somebody.
-    #[track_caller]
-    pub(super) fn joins(&self, name: &str, role: &str, parent: Option<&str>) {
-        let behind: Vec<&str> = parent.into_iter().flat_map(|parent| ["--parent", parent]).collect();
-        self.world.cli(&[&["identity", "add", name, "--role", role], &behind[..]].concat()).ok();
     }
 
     pub(super) fn worker(&self) -> Process {
@@ -263,29 +211,15 @@ impl Hand {
             .expect("something was approved")
     }
 
-    pub(super) fn redeem(&self, job: &Job) -> String {
-        self.redeem_with(job, &job.permit)
+    pub(super) fn redeem(&self, job: &Job) {
+        let body = Redemption { permit: job.permit.clone() };
+        block_on(self.client.post(RedeemPermit { action: job.action }, &body)).unwrap();
     }
 
-    pub(super) fn redeem_with(&self, job: &Job, permit: &str) -> String {
-        let body = Redemption { permit: permit.to_owned() };
-        outcome(block_on(self.client.post(RedeemPermit { action: job.action }, &body)))
-    }
-
-    pub(super) fn beat(&self, job: &Job) -> String {
-        let report = JobReport { attempt: job.attempt };
-        outcome(block_on(self.client.post(SendHeartbeat { action: job.action }, &report)))
-    }
-
-    /// Stores bytes as evidence, under the name the ledger will know them by.
-    pub(super) fn keep(&self, job: &Job, bytes: &[u8]) -> Digest {
-        let digest = Digest::of(bytes);
-        block_on(self.keep_as(job, digest, bytes)).unwrap();
-        digest
-    }
-
-    pub(super) async fn keep_as(&self, job: &Job, digest: Digest, bytes: &[u8]) -> Result<KeptBlob, ClientError> {
-        self.client.put_bytes(StoreEvidence { project: job.project, digest }, Bytes::copy_from_slice(bytes)).await
+    /// Stores bytes as evidence under their digest.
+    pub(super) fn keep(&self, job: &Job, bytes: &'static [u8]) {
+        let to = StoreEvidence { project: job.project, digest: Digest::of(bytes) };
+        block_on(self.client.put_bytes(to, Bytes::from_static(bytes))).unwrap();
     }
 
     /// A result with one piece of evidence of this name.
@@ -307,15 +241,8 @@ impl Hand {
         }
     }
 
-    pub(super) fn complete(&self, manifest: &Manifest) -> String {
-        self.complete_as(manifest.action.to_string().as_str(), &json!({ "manifest": manifest }))
-    }
-
-    pub(super) fn complete_as(&self, action: &str, body: &Value) -> String {
-        let path = CompleteJob { action: action.parse().unwrap() }.path();
-        match block_on(self.client.post(AnyPost(path), body)) {
-            Ok(view) if view["quarantined"] == true => "quarantined".to_owned(),
-            answer => outcome(answer),
-        }
+    pub(super) fn complete(&self, manifest: &Manifest) {
+        let body = Completion { manifest: manifest.clone() };
+        block_on(self.client.post(CompleteJob { action: manifest.action }, &body)).unwrap();
     }
 }

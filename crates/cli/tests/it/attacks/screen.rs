@@ -1,12 +1,7 @@
 //! What an agent, a program or a worker writes, on the screen of whoever decides.
 
-use crate::support::AnyGet;
-use placet_wire::Endpoint as _;
-use placet_wire::endpoint::ShowAction;
-use serde_json::json;
-
 use super::attacks;
-use super::scene::{Hand, Scene, block_on, done_if};
+use super::scene::{Hand, Scene, done_if};
 
 attacks! { "reviewer";
     ansi_in_an_argument, "erase the line above", SpelledOut, "spelled out", honestly plain_words_are_shown_as_they_are;
@@ -21,7 +16,6 @@ attacks! { "reviewer";
     lines_in_a_workers_words, "forge a success below", SpelledOut, "one ending", honestly a_workers_words_are_shown;
     lines_in_an_evidence_name, "forge another piece of evidence", SpelledOut, "one piece", honestly evidence_is_listed;
     forged_summary, "end a run in words", SpelledOut, "still waiting", honestly a_summary_is_shown_as_the_agents;
-    two_values_for_one_key, "show one thing and seal another", StrictJson, "400 bad_json", honestly one_value_for_one_key;
 }
 
 /// Whether something that moves, hides or turns reached the screen as it is.
@@ -145,7 +139,7 @@ fn reported(scene: &Scene, why: &str) -> String {
     let mut manifest = hand.manifest(&job, "stdout", b"");
     manifest.items.clear();
     manifest.exit = placet_domain::evidence::Exit::NotStarted { why: why.to_owned() };
-    assert_eq!(hand.complete(&manifest), super::DONE);
+    hand.complete(&manifest);
     let mut list = scene.world.command(&["--as", "ada", "evidence", "list", &id]);
     crate::support::Said::by(list.env("CLICOLOR_FORCE", "1")).ok().out().to_owned()
 }
@@ -173,7 +167,7 @@ fn listed(scene: &Scene, name: &str) -> Vec<String> {
     let job = hand.lease();
     hand.redeem(&job);
     hand.keep(&job, b"x");
-    assert_eq!(hand.complete(&hand.manifest(&job, name, b"x")), super::DONE);
+    hand.complete(&hand.manifest(&job, name, b"x"));
     let said = scene.world.by("ada", &["evidence", "list", &id]).ok();
     said.out().lines().skip(1).map(ToOwned::to_owned).collect()
 }
@@ -211,18 +205,4 @@ fn a_summary_is_shown_as_the_agents(scene: &Scene) -> String {
     scene.agent(&["run", "finish", &scene.run, "--summary", "counted twice"]).ok();
     let shown = scene.world.by("ada", &["run", "show", &scene.run]).ok();
     done_if(shown.out().contains("│ counted twice"), || shown.out().to_owned())
-}
-
-fn two_values_for_one_key(scene: &Scene) -> String {
-    scene.waiting();
-    let body = format!(r#"{{"tool":"sh","arguments":["ls"],"arguments":["echo {}"]}}"#, scene.canary);
-    scene.raw("tom", "POST", &format!("/api/v1/runs/{}/actions", scene.run), &body)
-}
-
-fn one_value_for_one_key(scene: &Scene) -> String {
-    let path = format!("/api/v1/runs/{}/actions", scene.run);
-    let told = scene.raw("tom", "POST", &path, r#"{"tool":"sh","arguments":["ls"]}"#);
-    let shown =
-        block_on(scene.world.client("ada").get(AnyGet(ShowAction { action: scene.newest().parse().unwrap() }.path())));
-    done_if(told == super::DONE && shown.unwrap()["spec"]["argv"][2] == json!("ls"), || told)
 }

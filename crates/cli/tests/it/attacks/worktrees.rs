@@ -9,11 +9,7 @@ use crate::worktree::repo::{PAIR, Repo};
 
 attacks! { "reviewer";
     forged_report, "write its own report", ReadOnly, "nothing written", honestly the_runtime_writes_the_report;
-    report_changed_afterwards, "change it after it was closed", RuntimeOwned, "not believed", honestly a_pull_request_says_what_was_checked;
     report_through_a_link, "have the runtime write elsewhere", ReadOnly, "nothing written", honestly the_runtime_writes_the_report;
-    secret_in_base64, "commit an encoded secret", SecretScan, "found", honestly code_without_secrets_passes;
-    secret_taken_back, "commit one and delete it", SecretScan, "found", honestly code_without_secrets_passes;
-    secret_in_a_message, "put one into a commit message", SecretScan, "found", honestly code_without_secrets_passes;
     key_in_two_commits, "half a key in each commit", SecretScan, "found", honestly code_without_secrets_passes;
     token_in_two_commits, "half a token in each commit", SecretScan, "found", honestly code_without_secrets_passes;
     escapes_in_a_file_name, "a file name that clears the screen", SpelledOut, "spelled out", honestly a_file_is_named;
@@ -79,22 +75,6 @@ fn the_runtime_writes_the_report(bench: &Bench) -> String {
     done_if(report.contains("done honestly") && report.contains("feat(core): honest"), || report)
 }
 
-fn pull_request(bench: &Bench) -> String {
-    bench.0.placet(&[&["--json", "pr"], &PAIR[..]].concat()).ok().out().to_owned()
-}
-
-fn report_changed_afterwards(bench: &Bench) -> String {
-    closed(bench).ok();
-    fs::write(bench.0.at(".agent/REPORT.md"), "- [x] everything, says canary").unwrap();
-    let body = pull_request(bench);
-    if body.contains("says canary") { body } else { "not believed".to_owned() }
-}
-
-fn a_pull_request_says_what_was_checked(bench: &Bench) -> String {
-    let body = pull_request(bench);
-    done_if(body.contains("feat(core): honest") && body.contains("- [x] no secret"), || body)
-}
-
 /// What a check says once the agent has committed this.
 fn scanned(bench: &Bench, script: &str) -> String {
     let said = bench.0.agent(script);
@@ -102,24 +82,6 @@ fn scanned(bench: &Bench, script: &str) -> String {
     let text = format!("{}{}{checked}", said.out(), said.stderr);
     let found = checked["secrets"].as_array().is_some_and(|found| !found.is_empty()) || said.stderr.contains("secret");
     if found && !text.contains(&token()) { "found".to_owned() } else { text }
-}
-
-fn secret_in_base64(bench: &Bench) -> String {
-    let script =
-        format!("printf 'token: {}' | base64 -w0 > src/data; git add -A; git commit -qm 'feat(core): data'", token());
-    scanned(bench, &script)
-}
-
-fn secret_taken_back(bench: &Bench) -> String {
-    let script = format!(
-        "echo 'T={}' > src/data; git add -A; git commit -qm 'feat(core): data'; git rm -q src/data; git commit -qm 'fix(core): none'",
-        token()
-    );
-    scanned(bench, &script)
-}
-
-fn secret_in_a_message(bench: &Bench) -> String {
-    scanned(bench, &format!("echo 1 >> src/main.rs; git commit -qam 'feat(core): one' -m 'with {}'", token()))
 }
 
 /// A key made for this test alone, by its rule's frame: neither half of it has both ends.

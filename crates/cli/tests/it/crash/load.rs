@@ -13,6 +13,7 @@ use placet_domain::evidence::{Exit, Item, Manifest, Usage};
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::proposal::Proposal;
 use placet_domain::time::Timestamp;
+use placet_testkit::Random;
 use placet_wire::api::{ActionView, Completion, Decision, Job, LeaseRequest, Redemption};
 use placet_wire::endpoint::{
     ApproveAction, CompleteJob, LeaseJob, ProposeAction, RedeemPermit, ShowAction, ShowCaller, StoreEvidence,
@@ -23,7 +24,6 @@ use tokio::task::JoinHandle;
 
 use crate::support::World;
 use crate::support::books::Books;
-use crate::support::random::Random;
 
 const PROPOSERS: usize = 2;
 const WORKERS: usize = 2;
@@ -126,7 +126,7 @@ struct Proposer {
 impl Proposer {
     async fn go(self, stop: Arc<AtomicBool>, mut random: Random) {
         while !stop.load(Ordering::Relaxed) {
-            let id = self.propose(random.next()).await.id;
+            let id = self.propose(random.next_number()).await.id;
             if random.between(0, 9) > 0 {
                 self.approve(id).await;
             }

@@ -51,13 +51,13 @@ impl<'a> Counting<'a> {
         serde_json::from_slice::<serde_json::Value>(&memory).unwrap()["starts"].clone()
     }
 
-    /// From some moment on, for as long as it is looked at. An agent that runs counts thousands of times in that time, even on
+    /// From some moment on, for as long as it is looked at. An agent that runs counts hundreds of times in that time, even on
     /// a machine that is busy with others.
     #[track_caller]
     fn stands_still(&self) {
         eventually("it stands still", PATIENCE, || {
             let before = self.count();
-            sleep(Duration::from_secs(3));
+            sleep(Duration::from_secs(1));
             self.count() == before
         });
     }

@@ -1,6 +1,6 @@
 //! NON_AUTONOMOUS: a person decides at the start, at checkpoints, before external actions, about money, and at the end.
 
-use super::{agent, told};
+use super::agent;
 use crate::hosted::Scene;
 
 #[test]
@@ -38,17 +38,6 @@ fn c1_non_autonomous_an_agent_does_not_pass_its_own_checkpoint() {
 }
 
 #[test]
-fn c1_non_autonomous_before_what_others_notice_a_person_is_asked_whatever_the_policy_says() {
-    let scene = Scene::new();
-    let run = scene.start_script(&agent("said.append(run.act('rm', 'old.txt'))"), &[]);
-    let seen = scene.stands_at(&run, 1);
-    assert_eq!(seen["status"], "CHECKPOINT_REACHED");
-    scene.approve_action(&run);
-    let shown = scene.world.json("ada", &["run", "show", &run]);
-    assert_eq!(shown["actions"][0]["status"], "PENDING_APPROVAL", "one yes is not enough to delete");
-}
-
-#[test]
 fn c1_non_autonomous_most_of_the_budget_is_a_question_and_all_of_it_a_stop() {
     let scene = Scene::new();
     let body = "for n in range(12):\n  said.append(run.act('ls'))";
@@ -63,25 +52,4 @@ fn c1_non_autonomous_most_of_the_budget_is_a_question_and_all_of_it_a_stop() {
     scene.world.by("admin", &["run", "resume", &run]).ok();
     let seen = scene.reaches(&run, "PENDING_EXPORT");
     assert_eq!(seen["said"].as_str().unwrap().lines().count(), 12);
-}
-
-#[test]
-fn c1_non_autonomous_an_agents_token_opens_its_own_run_and_decides_nothing() {
-    let scene = Scene::new();
-    let quiet = scene.start_script(&agent("time.sleep(600)"), &[]);
-    scene.reaches(&quiet, "EXECUTING");
-    let body = format!(
-        "own, other = run.path, '/api/v1/runs/{quiet}'\n\
-         def tries(method, path, body):\n  try:\n    run.call(method, path, body)\n    said.append(path.split('/')[-1] + ' done')\n\
-         \x20 except Refused as refused:\n    said.append(str(refused.status))\n\
-         tries('GET', other, None)\ntries('POST', other + '/finish', {{}})\ntries('POST', other + '/actions', {{'tool': 'ls'}})\n\
-         tries('POST', own + '/approve', {{}})\ntries('POST', own + '/budget', {{'limits': {{}}}})\n\
-         tries('POST', own + '/resume', {{}})\ntries('POST', own + '/export', {{}})\ntries('POST', own + '/agent-token', {{}})\n\
-         tries('POST', own + '/snapshots', {{'number': 9, 'workspace': 'x', 'memory': 'x', 'files': 1, 'size_bytes': 1}})\n\
-         tries('POST', '/api/v1/leases', {{}})\ntries('POST', '/api/v1/hostings', {{}})\ntries('GET', '/api/v1/identities', None)\n\
-         tries('POST', '/api/v1/halt', {{'reason': 'x'}})"
-    );
-    let said = told(&scene, &agent(&body), &[]);
-    assert!(said.iter().all(|status| ["403", "404"].contains(&status.as_str())), "{said:?}");
-    assert_eq!(said[..3], ["404", "404", "404"], "the run of another does not exist for it");
 }

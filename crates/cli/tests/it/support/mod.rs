@@ -4,7 +4,6 @@ mod any;
 pub(crate) mod between;
 pub(crate) mod books;
 pub(crate) mod process;
-pub(crate) mod random;
 pub(crate) mod said;
 pub(crate) mod window;
 pub(crate) mod world;
@@ -16,10 +15,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use placet_testkit::Random;
+
 pub(crate) use any::{AnyGet, AnyPost, AnyPostIf};
 pub(crate) use between::{Between, Mishap};
 pub(crate) use process::Process;
-use random::Random;
 pub(crate) use said::{BINARY, Said, clean, placet, placet_in};
 pub(crate) use window::Window;
 pub(crate) use world::{Done, World};

@@ -5,9 +5,10 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use placet_testkit::{Random, rounds};
+
 use super::people::with_ada;
 use super::repo::{PAIR, Repo};
-use crate::support::random::Random;
 use crate::support::{Said, clean, placet};
 
 #[test]
@@ -100,7 +101,7 @@ fn eventually_ok(what: &str, said: impl Fn() -> Said) {
 fn a1_what_removes_can_be_ended_at_any_moment() {
     let mut random = Random::seeded();
     let repo = Repo::new();
-    for round in 0..8 {
+    for round in 0..rounds(4, 8) {
         let layout: &[&str] = if round % 2 == 0 { &[] } else { &["--overlay"] };
         repo.on("start", layout).ok();
         repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
@@ -146,7 +147,7 @@ fn a1_a_start_with_caches_that_was_ended_in_the_middle_is_adopted_with_all_of_th
     repo.commit("chore(agents): caches");
     repo.allow_caches(&[cache.path()]);
     repo.trust();
-    for round in 0..4 {
+    for round in 0..rounds(2, 4) {
         let layout: &[&str] = if round % 2 == 0 { &[] } else { &["--overlay"] };
         cut_off(&repo, &[&["start"], &PAIR[..], layout].concat(), random.between(40, 500));
         let recorded = repo.placet(&["--json", "status", "--all"]).ok().json();
@@ -166,7 +167,7 @@ fn a13_a_merge_that_was_ended_in_the_middle_is_finished_by_merging_again() {
     let mut random = Random::seeded();
     let repo = with_ada(Repo::new());
     let merge = [&["--as", "ada", "merge"], &PAIR[..]].concat();
-    for round in 0..4 {
+    for round in 0..rounds(2, 4) {
         repo.on("start", &[]).ok();
         let work = "for n in $(seq 200); do echo $n $RANDOM >> src/made-$n.rs; done; git add -A";
         repo.agent(&format!("{work}; echo {round} >> src/main.rs; git commit -qam 'feat(core): {round}'")).ok();

@@ -4,8 +4,9 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use placet_testkit::{Random, rounds};
+
 use super::repo::{PAIR, Repo};
-use crate::support::random::Random;
 use crate::support::{eventually, placet};
 
 const LAYOUTS: [&[&str]; 2] = [&[], &["--overlay"]];
@@ -95,7 +96,7 @@ fn a1_whenever_a_command_is_ended_disk_and_record_come_in_line_again() {
     let mut random = Random::seeded();
     let repo = Repo::new();
     let work = "for n in 1 2 3; do echo $n >> src/main.rs; git commit -qam 'feat(core): n'; done; echo x > src/more.rs";
-    for round in 0..20 {
+    for round in 0..rounds(6, 20) {
         let layout = LAYOUTS[round % 2];
         let ended_first = random.between(0, 2);
         if ended_first > 0 {

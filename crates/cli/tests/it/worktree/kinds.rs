@@ -146,12 +146,26 @@ const CASES: &[Case] = &[
 
 #[test]
 fn a5_every_kind_of_change_is_found_and_judged() {
+    let repo = Repo::started(&[]);
     for (what, change, expected) in CASES {
-        let repo = Repo::started(&[]);
         change(&repo);
         let mut found = repo.findings();
         found.dedup_by(|one, other| one == other && expected.len() < 2);
         assert_eq!(found, *expected, "{what}");
+        undo(&repo);
+    }
+}
+
+/// Returns the worktree to its base: files, history, and the index with its flags.
+fn undo(repo: &Repo) {
+    let at = repo.at("");
+    let index = repo.git_in(&at, &["rev-parse", "--path-format=absolute", "--git-path", "index"]);
+    fs::remove_file(index.trim()).unwrap();
+    git(repo, &["reset", "-q", "--hard", "main"]);
+    git(repo, &["clean", "-q", "-ffdx", "-e", ".agent"]);
+    // Neither is seen by `git clean`.
+    for left in [".agent/extra", "src/pipe"] {
+        let _ = fs::remove_file(repo.at(left));
     }
 }
 

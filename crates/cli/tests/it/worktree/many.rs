@@ -1,13 +1,15 @@
 //! Many at once: no lock error, no cross-talk.
 
+use placet_testkit::rounds;
+
 use super::repo::Repo;
 
 #[test]
-fn a1_twenty_agents_start_work_and_close_at_the_same_time() {
-    let repo = Repo::new();
+fn a1_many_agents_start_work_and_close_at_once() {
+    let (repo, agents) = (Repo::new(), rounds(8, 20));
     let layouts = |number: usize| if number.is_multiple_of(2) { &[][..] } else { &["--overlay"] };
     std::thread::scope(|scope| {
-        for number in 0..20 {
+        for number in 0..agents {
             let repo = &repo;
             scope.spawn(move || {
                 let ticket = format!("PAY-{}", number + 1);
@@ -21,12 +23,12 @@ fn a1_twenty_agents_start_work_and_close_at_the_same_time() {
             });
         }
     });
-    for number in 0..20 {
+    for number in 0..agents {
         let branch = format!("feat/PAY-{}-backend", number + 1);
         let files = repo.git(&["diff", "--name-only", "main", &branch]);
         assert_eq!(files.trim(), format!("src/mine-{number}.txt"), "each has its own work and nobody else's");
     }
     let closed = repo.recorded().iter().filter(|kind| *kind == "worktree.closed").count();
-    assert_eq!(closed, 20);
+    assert_eq!(closed, agents);
     repo.git(&["fsck", "--strict"]);
 }

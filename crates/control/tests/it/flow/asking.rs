@@ -92,45 +92,6 @@ async fn b4_what_needs_no_person_goes_through_and_a_decision_makes_room_also_aft
 }
 
 #[tokio::test]
-async fn b4_who_takes_back_and_asks_again_meets_one_checkpoint_that_a_person_answers() {
-    let (app, agent, reviewer, _) = bounded(20, 5).await;
-    let run = app.team.run;
-    for _ in 0..5 {
-        let action = agent.proposes(run, &scan()).await;
-        agent.withdraws(&action).await.is(200);
-    }
-    let before = app.size();
-    asks(&agent, run, &scan()).await.problem(429, "too_many_questions");
-    for _ in 0..50 {
-        asks(&agent, run, &scan()).await.problem(409, "run_not_active");
-    }
-    assert_eq!(app.kinds_from(before).await, ["run.checkpoint_reached"], "one thing to decide on");
-    let base = format!("/api/v1/runs/{run}");
-    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
-    assert_eq!((seen.kind.as_str(), seen.summary.as_str()), ("QUESTIONS", "its agent has asked 5 times in 10 minutes"));
-    reviewer.post_if(&format!("{base}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
-    agent.proposes(run, &scan()).await;
-    app.assert_sound().await;
-}
-
-#[tokio::test]
-async fn b4_another_run_of_the_same_agent_asks_nothing_meanwhile_and_no_second_item_comes() {
-    let (app, agent, _, _) = bounded(0, 5).await;
-    let other = app.team.start_run().await;
-    for _ in 0..5 {
-        agent.proposes(app.team.run, &scan()).await;
-    }
-    asks(&agent, app.team.run, &scan()).await.problem(429, "too_many_questions");
-    let before = app.size();
-    asks(&agent, other, &scan()).await.problem(429, "too_many_questions");
-    assert_eq!(app.size(), before);
-    agent.proposes(other, &reading()).await;
-    // Another team is not concerned.
-    let neighbours = app.neighbours("beta").await;
-    neighbours.agent.proposes(neighbours.run, &scan()).await;
-}
-
-#[tokio::test]
 async fn b4_to_pause_the_run_that_asked_too_much_does_not_let_another_one_ask() {
     let (app, agent, reviewer, _) = bounded(0, 5).await;
     let other = app.team.start_run().await;

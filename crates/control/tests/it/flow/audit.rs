@@ -129,18 +129,6 @@ async fn c14_inclusion_and_consistency_proofs_verify_and_wrong_ones_do_not() {
 }
 
 #[tokio::test]
-async fn c14_an_export_made_from_the_same_store_is_sound_and_continues_an_earlier_head() {
-    let (app, _, _, _) = Scenario::start().await;
-    let (earlier, key) = head(&app.auditor).await;
-    whole_story(&app).await;
-    let folder = app.folder().parent().unwrap().join("export");
-    app.store().export(folder.clone()).await.unwrap();
-    let report = placet_ledger::bundle::verify(&folder, &key, Some(&earlier));
-    assert!(report.is_sound(), "{report:?}");
-    assert_eq!(app.store().scrub().await.unwrap().entries, app.size());
-}
-
-#[tokio::test]
 async fn i8_an_auditor_of_one_project_sees_only_its_entries() {
     let (app, _, _, _) = Scenario::start().await;
     let others = app.neighbours("beta").await;

@@ -1,6 +1,5 @@
 //! How people decide, as the API tells it: waits, outcomes and ages without names, and one's own habits for oneself.
 
-use futures_util::future::join;
 use placet_wire::endpoint::ShowOwnDecisions;
 use placet_wire::{Endpoint as _, api};
 
@@ -72,18 +71,6 @@ async fn c17_people_outside_a_project_learn_nothing_of_how_it_is_decided() {
     let path = format!("/api/v1/decisions/summary?project={}", app.team.project);
     neighbours.reviewer.get(&path).await.problem(404, "unknown");
     assert_eq!(reviewer.get(&path).await.is(200).json::<api::DecisionSummary>().counts.approved, 1);
-}
-
-#[tokio::test]
-async fn c17_two_reviewers_who_decide_at_once_are_one_decision() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    for _ in 0..10 {
-        let action = agent.proposes(app.team.run, &scan()).await;
-        join(reviewer.approves(&action), app.team.second.rejects(&action)).await;
-    }
-    let told = summary(&reviewer).await;
-    assert_eq!(told.counts.approved + told.counts.rejected, 10);
-    app.assert_sound().await;
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item};
+use placet_testkit::rounds;
 use placet_wire::api;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
@@ -191,8 +192,10 @@ async fn hangs_up(app: &Scenario, worker: &Person, bytes: &[u8], after: Duration
 async fn c14_what_an_uploader_who_hung_up_left_on_the_disk_is_kept_by_the_ledger() {
     let (app, _, _, worker) = Scenario::start().await;
     let mut left = Vec::new();
-    for round in 0..400_u64 {
-        left.push(hangs_up(&app, &worker, &round.to_be_bytes().repeat(4_096), Duration::from_micros(round * 25)).await);
+    let rounds = rounds(100, 400) as u64;
+    for round in 0..rounds {
+        let after = Duration::from_micros(round * 10_000 / rounds);
+        left.push(hangs_up(&app, &worker, &round.to_be_bytes().repeat(4_096), after).await);
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut stored = 0;

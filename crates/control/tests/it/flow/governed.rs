@@ -176,27 +176,6 @@ async fn c2_a_supervised_run_asks_about_everything_and_a_simulation_does_nothing
 }
 
 #[tokio::test]
-async fn c12_what_the_budget_does_not_cover_is_not_leased_and_the_run_says_why_it_stands() {
-    let (app, agent, reviewer, worker) = Scenario::start().await;
-    let run = working(&app, json!({ "budget": { "limits": { "actions": 1 }, "warn_at_percent": 100 } })).await;
-    let (first, second) = (agent.proposes(run.id, &reading()).await, agent.proposes(run.id, &reading()).await);
-    assert_eq!(worker.leases().await.unwrap().action, first.id);
-    assert!(worker.leases().await.is_none());
-    let stands = sees(&app, &run).await;
-    assert_eq!(
-        (stands.status.as_str(), stands.because.as_deref()),
-        ("PAUSED", Some("the budget for actions is used up"))
-    );
-    assert_eq!(reviewer.sees(&second).await.action.status.as_str(), "APPROVED", "nothing is lost");
-    let (base, more) = (format!("/api/v1/runs/{}", run.id), json!({ "limits": { "actions": 5 } }));
-    app.team.operator.post(&format!("{base}/budget"), &more).await.is(403);
-    reviewer.post(&format!("{base}/budget"), &more).await.is(200);
-    reviewer.post(&format!("{base}/resume"), &json!({})).await.is(200);
-    assert_eq!(worker.leases().await.unwrap().action, second.id);
-    app.assert_sound().await;
-}
-
-#[tokio::test]
 async fn c12_a_project_with_a_budget_gives_each_run_its_share() {
     let (app, _, _, _) = Scenario::start().await;
     let path = format!("/api/v1/projects/{}/budget", app.team.project);

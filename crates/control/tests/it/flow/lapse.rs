@@ -3,24 +3,11 @@
 use placet_domain::digest::Digest;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
-use placet_wire::endpoint::{LeaseJob, ProposeAction, RevokeIdentity};
+use placet_wire::endpoint::{LeaseJob, RevokeIdentity};
 use serde_json::json;
 
-use crate::moves::{deletion, reading, scan};
+use crate::moves::{reading, scan};
 use crate::scenario::Scenario;
-
-#[tokio::test]
-async fn a_lease_that_lapses_before_the_start_leads_to_the_next_attempt() {
-    let (app, agent, _, worker) = Scenario::start().await;
-    let action = agent.proposes(app.team.run, &reading()).await;
-    let first = worker.leases().await.unwrap();
-    assert!(worker.leases().await.is_none(), "it is leased");
-    app.pass_ms(first.lease_ms);
-    app.until(0, "job.lease_lapsed").await;
-    let second = app.another("worker", 1).await.leases().await.unwrap();
-    assert_eq!((second.action, second.attempt), (action.id, 2));
-    assert_eq!(second.sealed, first.sealed, "the same bytes");
-}
 
 #[tokio::test]
 async fn r32_a_worker_that_lost_its_lease_has_lost_its_say() {
@@ -87,43 +74,6 @@ async fn what_was_interrupted_waits_for_a_person() {
     let over: api::ActionView = reviewer.resolves(&action, "abandon").await.is(200).json();
     assert_eq!(over.status.as_str(), "ABANDONED");
     reviewer.resolves(&action, "retry").await.problem(409, "not_now");
-}
-
-#[tokio::test]
-async fn running_tier_c_again_takes_two_people_again() {
-    let (app, agent, reviewer, worker) = Scenario::start().await;
-    let action = agent.proposes(app.team.run, &deletion()).await;
-    reviewer.approves(&action).await.is(200);
-    app.team.second.approves(&action).await.is(200);
-    let job = worker.leases().await.unwrap();
-    worker.redeems(&job).await.is(200);
-    app.pass_ms(job.lease_ms);
-    app.until(0, "job.lease_lapsed").await;
-    let half: api::ActionView = reviewer.resolves(&action, "retry").await.is(200).json();
-    assert_eq!((half.status.as_str(), half.approvals_missing), ("PENDING_APPROVAL", 1));
-    reviewer.approves(&half).await.problem(403, "same_person");
-    assert!(worker.leases().await.is_none());
-    app.team.second.approves(&half).await.is(200);
-    assert_eq!(worker.leases().await.unwrap().attempt, 2);
-}
-
-#[tokio::test]
-async fn a_cancelled_run_stops_heartbeats_and_everything_that_waits() {
-    let (app, agent, reviewer, worker) = Scenario::start().await;
-    let running = agent.proposes(app.team.run, &reading()).await;
-    let job = worker.leases().await.unwrap();
-    worker.redeems(&job).await.is(200);
-    let (ready, waiting) =
-        (agent.proposes(app.team.run, &reading()).await, agent.proposes(app.team.run, &scan()).await);
-    reviewer.cancels(app.team.run).await.is(200);
-    let stop = worker.beats(&job).await.problem(409, "run_not_active");
-    assert!(stop.detail.contains("CANCELLED"), "{stop:?}");
-    assert!(worker.leases().await.is_none(), "{:?} is not given away", ready.id);
-    reviewer.approves(&waiting).await.problem(409, "run_not_active");
-    agent.post(&ProposeAction { run: app.team.run }.path(), &reading()).await.problem(409, "run_not_active");
-    // What was done until then is still reported, and counts: it happened.
-    let done: api::CompletionView = worker.reports(&job, &worker.manifest(&job, vec![])).await.is(200).json();
-    assert_eq!((done.quarantined, done.action.id), (false, running.id));
 }
 
 #[tokio::test]

@@ -4,14 +4,13 @@ use placet_domain::digest::Digest;
 use placet_wire::Endpoint as _;
 use placet_wire::api;
 use placet_wire::endpoint::FollowRun;
-use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, ReplaceToken, RevokeIdentity};
+use placet_wire::endpoint::{GiveOrder, ListOrders, ListRunOrders, PreviewOrder, ReplaceToken};
 use serde_json::{Value, json};
 
-use super::policy_change::STRICTER;
 use crate::metrics::{metrics, value};
-use crate::moves::{WRITING_ASKS, deletion, fetching, scan, sweep, working};
+use crate::moves::{fetching, scan};
 use crate::person::{Answer, Person};
-use crate::scenario::{PATIENCE, Scenario, Setup, rules_with};
+use crate::scenario::{PATIENCE, Scenario, Setup};
 
 async fn order(person: &Person, on: &api::ActionView, body: Value) -> Answer {
     person.post_if(&GiveOrder { action: on.id }.path(), on.review, &body).await
@@ -56,50 +55,6 @@ async fn b4_an_order_lets_its_like_pass_and_every_entry_says_so() {
     done.sort();
     assert_eq!(done, [first.id, passed.id], "and both are executed");
     app.assert_sound().await;
-}
-
-#[tokio::test]
-async fn b4_bait_and_switch_nothing_that_differs_from_what_was_seen_passes() {
-    let (app, _, _, _) = Scenario::start().await;
-    ordered(&app, 50).await;
-    let digest = Digest::of(b"payload");
-    let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
-    app.team.agent.put(&to, &b"payload"[..]).await.is(201);
-    let switched = [
-        ("arguments", json!(["-sV", "-Pn", "-p", "1-1001"])),
-        ("arguments", json!(["-Pn", "-sV", "-p", "1-1000"])),
-        ("target", json!("10.0.0.6")),
-        ("environment", json!({ "LANG": "C" })),
-        ("files", json!([{ "path": "docs/x", "digest": digest, "size_bytes": 7 }])),
-        ("outputs", json!(["docs/out"])),
-        ("timeout_ms", json!(1_000)),
-    ];
-    for (field, other) in switched {
-        let mut wish = scan();
-        wish[field] = other;
-        assert_eq!(status_of(&app, &wish).await, "PENDING_APPROVAL", "another `{field}`");
-    }
-    let mut wish = scan();
-    wish["justification"] = json!("as agreed with security");
-    assert_eq!(status_of(&app, &wish).await, "APPROVED", "what an agent says is nothing that is done");
-    assert_eq!(standing(&app.team.reviewer).await[0].used, 1);
-}
-
-#[tokio::test]
-async fn b4_no_order_is_given_where_people_are_asked_each_time_or_together() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
-    for (wish, why) in [(sweep(), "one person"), (deletion(), "one person")] {
-        let action = agent.proposes(app.team.run, &wish).await;
-        let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
-        assert!(no.detail.contains(why), "{}", no.detail);
-        let offer: api::OrderOffer = reviewer.get(&PreviewOrder { action: action.id }.path()).await.is(200).json();
-        assert!(offer.widths.is_empty() && offer.refused.is_some_and(|refused| refused.contains(why)));
-    }
-    let supervised = working(&app, json!({ "mode": "SUPERVISED" })).await;
-    let action = agent.proposes(supervised.id, &scan()).await;
-    let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
-    assert!(no.detail.contains("each time"), "{}", no.detail);
-    assert!(standing(&reviewer).await.is_empty());
 }
 
 #[tokio::test]
@@ -162,20 +117,6 @@ async fn b4_an_order_is_taken_back_by_whoever_watches_and_what_it_approved_is_wi
 }
 
 #[tokio::test]
-async fn b4_a_rejection_of_the_tool_ends_its_orders_and_what_they_approved() {
-    let (app, agent, _, worker) = Scenario::start().await;
-    ordered(&app, 9).await;
-    worker.leases().await.unwrap();
-    let passed = agent.proposes(app.team.run, &scan()).await;
-    let other =
-        agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.6" })).await;
-    app.team.second.rejects(&other).await.is(200);
-    assert_eq!(agent.sees(&passed).await.action.status.as_str(), "WITHDRAWN");
-    assert!(standing(&app.team.reviewer).await.is_empty());
-    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
-}
-
-#[tokio::test]
 async fn b4_an_order_ends_with_its_time_and_with_its_run() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     ordered(&app, 9).await;
@@ -187,27 +128,6 @@ async fn b4_an_order_ends_with_its_time_and_with_its_run() {
     assert_eq!((listed.orders[0].status.as_str(), listed.orders[0].used), ("EXPIRED", 1));
     let other = app.team.start_run().await;
     assert_eq!(agent.proposes(other, &scan()).await.status.as_str(), "PENDING_APPROVAL", "nor did it leave its run");
-}
-
-#[tokio::test]
-async fn b4_a_restart_keeps_an_order_and_another_policy_voids_it() {
-    let (mut app, _, reviewer, _) = Scenario::start().await;
-    ordered(&app, 3).await;
-    assert_eq!(status_of(&app, &scan()).await, "APPROVED");
-    app.restart().await;
-    assert_eq!(status_of(&app, &scan()).await, "APPROVED");
-    assert_eq!(standing(&reviewer).await[0].used, 2);
-    app.restart_under(rules_with(STRICTER)).await;
-    assert!(standing(&reviewer).await.is_empty());
-    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
-}
-
-#[tokio::test]
-async fn b4_the_orders_of_a_reviewer_who_is_revoked_are_void() {
-    let (app, _, reviewer, _) = Scenario::start().await;
-    ordered(&app, 9).await;
-    app.admin.post(&RevokeIdentity { identity: reviewer.id }.path(), &json!({})).await.is(200);
-    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
 }
 
 #[tokio::test]
@@ -252,20 +172,6 @@ async fn t8_people_of_another_project_learn_nothing_of_orders() {
 }
 
 #[tokio::test]
-async fn b4_a_hundred_proposals_at_once_get_as_many_as_were_ordered() {
-    let (app, agent, _, _) = Scenario::start().await;
-    ordered(&app, 7).await;
-    let mut crowd = tokio::task::JoinSet::new();
-    for _ in 0..100 {
-        let (agent, run) = (agent.clone(), app.team.run);
-        crowd.spawn(async move { agent.proposes(run, &scan()).await.status.to_string() });
-    }
-    let all = crowd.join_all().await;
-    assert_eq!(all.iter().filter(|status| *status == "APPROVED").count(), 7);
-    app.assert_sound().await;
-}
-
-#[tokio::test]
 async fn b4_what_an_order_would_have_covered_is_told_with_what_was_rejected() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let (no, other) = (agent.proposes(app.team.run, &scan()).await, agent.proposes(app.team.run, &fetching()).await);
@@ -278,24 +184,6 @@ async fn b4_what_an_order_would_have_covered_is_told_with_what_was_rejected() {
     let covered: Vec<(String, &str)> =
         offer.widths[0].would_cover.iter().map(|past| (past.action.to_string(), past.status.as_str())).collect();
     assert_eq!(covered, [(no.id.to_string(), "REJECTED")]);
-}
-
-#[tokio::test]
-async fn b4_other_contents_of_the_same_file_pass_where_a_tool_only_writes() {
-    let (mut app, agent, reviewer, _) = Scenario::start().await;
-    app.restart_under(rules_with(WRITING_ASKS)).await;
-    let write = async |content: &'static [u8], path: &str| -> api::ActionView {
-        let digest = Digest::of(content);
-        let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
-        agent.put(&to, content).await.is(201);
-        let files = json!([{ "path": path, "digest": digest, "size_bytes": content.len() }]);
-        agent.proposes(app.team.run, &json!({ "tool": "tee", "arguments": ["docs/a.md"], "files": files })).await
-    };
-    let first = write(b"one", "docs/in.md").await;
-    assert_eq!(first.status.as_str(), "PENDING_APPROVAL", "{first:?}");
-    order(&reviewer, &first, json!({ "width": "contents", "times": 5 })).await.is(201);
-    assert_eq!(write(b"two", "docs/in.md").await.status.as_str(), "APPROVED");
-    assert_eq!(write(b"one", "docs/other.md").await.status.as_str(), "PENDING_APPROVAL");
 }
 
 #[tokio::test]

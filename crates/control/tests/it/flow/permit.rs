@@ -6,7 +6,7 @@ use placet_domain::permit::PermitSigner;
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use crate::moves::{reading, scan};
+use crate::moves::scan;
 use crate::person::Answer;
 use crate::scenario::Scenario;
 
@@ -70,28 +70,6 @@ async fn b5_a_permit_counts_once() {
 }
 
 #[tokio::test]
-async fn b5_an_expired_permit_is_refused_even_before_the_clockwork_notices() {
-    let (app, _, _, worker) = Scenario::start().await;
-    let job = leased(&app, &scan()).await;
-    let before = app.size();
-    app.pass_ms(job.lease_ms);
-    let problem = worker.redeems(&job).await.problem(403, "permit");
-    assert!(problem.detail.contains("expired") || problem.detail.contains("used"), "{problem:?}");
-    app.until(before, "refused").await;
-}
-
-#[tokio::test]
-async fn b5_a_permit_is_for_one_action() {
-    let (app, _, _, worker) = Scenario::start().await;
-    let (first, second) = (leased(&app, &scan()).await, leased(&app, &reading()).await);
-    let before = app.size();
-    let answer = worker.redeems_token(&first, &second.permit).await;
-    refused(&answer, &app.kinds_from(before).await, "another action");
-    worker.redeems(&first).await.is(200);
-    worker.redeems(&second).await.is(200);
-}
-
-#[tokio::test]
 async fn b5_a_permit_is_for_one_worker() {
     let (app, _, _, worker) = Scenario::start().await;
     let thief = app.another("worker", 1).await;
@@ -104,20 +82,6 @@ async fn b5_a_permit_is_for_one_worker() {
     refused(&report, &app.kinds_from(before).await, "attempt that is over");
     thief.beats(&job).await.problem(409, "lost_lease");
     worker.redeems(&job).await.is(200);
-}
-
-#[tokio::test]
-async fn b5_a_permit_of_an_attempt_that_is_over_is_refused() {
-    let (app, _, _, worker) = Scenario::start().await;
-    let first = leased(&app, &scan()).await;
-    app.pass_ms(first.lease_ms);
-    app.until(0, "job.lease_lapsed").await;
-    let second = worker.leases().await.unwrap();
-    assert_eq!((first.attempt, second.attempt), (1, 2));
-    let before = app.size();
-    let answer = worker.redeems(&first).await;
-    refused(&answer, &app.kinds_from(before).await, "attempt that is over");
-    worker.redeems(&second).await.is(200);
 }
 
 #[tokio::test]

@@ -176,15 +176,6 @@ async fn a12_what_is_not_done_is_not_closed_unless_somebody_answers_for_it() {
 }
 
 #[tokio::test]
-async fn a11_agents_and_workers_have_no_part_in_it() {
-    let (app, agent, _, worker) = Scenario::start().await;
-    for person in [&agent, &worker] {
-        open(&app, person, "backend", "PAY-1").await.problem(403, "role");
-        person.get("/api/v1/worktrees").await.problem(403, "role");
-    }
-}
-
-#[tokio::test]
 async fn a1_twenty_that_open_the_same_worktree_at_once_open_it_once() {
     let (app, _, _, _) = Scenario::start().await;
     let tries = (0..20).map(|_| open(&app, &app.team.operator, "backend", "PAY-1"));

@@ -1,7 +1,5 @@
 //! What a chat is told, when, and when not.
 
-use placet_wire::Endpoint as _;
-use placet_wire::endpoint::CreateRun;
 use std::time::Duration;
 
 use placet_control::{Pace, RouteParts, Schedule};
@@ -33,22 +31,6 @@ async fn b4_what_was_decided_before_it_is_told_is_not_told() {
     assert!(told[0].contains(&waits.id.to_string()) && !told[0].contains(&gone.id.to_string()), "{}", told[0]);
     assert!(told[0].starts_with("Placet: 1 decision waits"), "{}", told[0]);
     assert_eq!(room.tries(), 1, "an hour in which everything was decided has no digest");
-}
-
-#[tokio::test]
-async fn b4_an_agent_that_asks_forty_times_at_once_is_told_of_once() {
-    let room = Room::open().await;
-    let (app, agent, _) = telling(vec![every(to_room("team", &room), Pace::SOON)]).await;
-    for _ in 0..40 {
-        agent.proposes(app.team.run, &scan()).await;
-    }
-    app.pass_ms(5_000);
-    let told = room.until_taken(1).await;
-    assert!(told[0].contains("agent ada-alpha asks 40 times"), "{}", told[0]);
-    agent.proposes(app.team.run, &sweep()).await;
-    app.pass_ms(30_000);
-    let told = room.until_taken(2).await;
-    assert!(told[1].starts_with("Placet: 1 decision waits"), "what was told of is not told of again: {}", told[1]);
 }
 
 #[tokio::test]
@@ -135,22 +117,6 @@ async fn b4_a_route_tells_only_of_its_projects_and_tiers_and_of_nothing_that_was
     let told = two.until_taken(1).await;
     assert!(told[0].contains(&swept.id.to_string()) && told[0].contains("two reviewers"), "{}", told[0]);
     assert_eq!((room.tries(), two.tries()), (1, 1));
-}
-
-#[tokio::test]
-async fn r5_words_of_others_do_nothing_in_a_chat() {
-    let room = Room::open().await;
-    let (app, ..) = telling(vec![to_room("team", &room)]).await;
-    let goal = "<!channel> @here [approve](https://evil.example/approve) \u{202e} *now*\n<http://evil.example|ok>";
-    let team = &app.team;
-    let new =
-        json!({ "project": team.project, "goal": goal, "scope": "lab", "agent": team.agent.id, "plan": ["look"] });
-    team.operator.post(&CreateRun {}.path(), &new).await.is(201);
-    let told = room.until_taken(1).await;
-    assert!(told[0].contains("a plan waits for a decision"), "{}", told[0]);
-    for obeyed in ["<!", "@here", "](", "://evil", "\u{202e}", "*now*", "evil.example|"] {
-        assert!(!told[0].contains(obeyed), "`{obeyed}`: {}", told[0]);
-    }
 }
 
 #[tokio::test]

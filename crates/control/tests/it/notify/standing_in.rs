@@ -102,20 +102,6 @@ async fn a13_what_a_stand_in_was_owed_who_is_gone_comes_to_whoever_is_away() {
 }
 
 #[tokio::test]
-async fn a13_where_two_are_asked_a_stand_in_is_not_enough_and_who_is_away_is_told_too() {
-    let office = PostOffice::plain().await;
-    let server = office.server(Security::None, None, dialer(None));
-    let (app, agent, rita) = telling(vec![to_people("people", server, &["rita-alpha", "ralf-alpha"])]).await;
-    goes_away(&rita, "ralf-alpha").await.is(200);
-    agent.proposes(app.team.run, &crate::moves::sweep()).await;
-    let mut letters = office.until_taken(2).await;
-    letters.sort_by(|one, other| one.to.cmp(&other.to));
-    let told: Vec<_> = letters.iter().map(|letter| letter.to.as_str()).collect();
-    assert_eq!(told, ["ralf-alpha@example.org", "rita-alpha@example.org"]);
-    assert!(letters[0].body.contains("for rita-alpha, who is away") && !letters[1].body.contains("away until"));
-}
-
-#[tokio::test]
 async fn a13_standing_in_hands_over_no_right_and_what_the_stand_in_cannot_decide_comes_to_oneself() {
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));

@@ -26,8 +26,11 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    pub(crate) fn shipped() -> Self {
-        Self::new(load(&shipped_files()).expect("the shipped policy loads"))
+    /// Loads the shipped policy once for all: its examples are tried each time it is loaded.
+    pub(crate) fn shipped() -> &'static Self {
+        static SHIPPED: LazyLock<Project> =
+            LazyLock::new(|| Project::new(load(&shipped_files()).expect("the shipped policy loads")));
+        &SHIPPED
     }
 
     /// A project with one policy file.

@@ -29,7 +29,10 @@ mod in_debug {
 
     /// So many of one kind are told apart, and all later ones are one. What every attempt makes anew, such as a token for an agent
     /// whose answer was lost, would otherwise never be got past.
-    const MOST_OF_A_KIND: u64 = 4;
+    static MOST_OF_A_KIND: LazyLock<u64> = LazyLock::new(|| {
+        let most = std::env::var("PLACET_CRASH_POINTS_OF_A_KIND").ok();
+        most.and_then(|most| most.parse().ok()).unwrap_or(4)
+    });
 
     /// Commits, and ends this process where no process has ended yet.
     pub(in super::super) fn commit(transaction: Transaction<'_>, first: u64) -> rusqlite::Result<()> {
@@ -57,7 +60,7 @@ mod in_debug {
                 Some(count) => *count,
                 None => how_many(conn, &entry.kind, first)?,
             } + 1;
-            parts.push(format!("{} {}", entry.kind, count.min(MOST_OF_A_KIND)));
+            parts.push(format!("{} {}", entry.kind, count.min(*MOST_OF_A_KIND)));
             counts.insert(entry.kind, count);
         }
         // A signed head, how far a follower has come, or nothing at all.

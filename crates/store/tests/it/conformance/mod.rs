@@ -94,8 +94,8 @@ scenarios! {
         c9_runs_that_are_due_are_found_and_others_are_not,
     }
     races {
-        c8_two_who_decide_at_once_have_one_winner_in_ten_thousand_rounds,
-        b5_a_result_and_the_end_of_its_lease_have_one_winner_in_ten_thousand_rounds,
+        c8_concurrent_decisions_have_one_winner,
+        b5_result_and_lapse_of_its_lease_have_one_winner,
     }
     leasing {
         c14_no_action_is_leased_twice_by_sixteen_workers,

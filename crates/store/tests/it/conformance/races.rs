@@ -1,4 +1,4 @@
-//! Races, ten thousand rounds of each: whoever comes second is told so, and there is never more than one winner. Those who
+//! Races, ten thousand rounds of each in `./check long`: the second caller is refused, and there is never more than one winner. Those who
 //! race are tasks of their own on several threads, either may be the first, and over the rounds each of them has won.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,11 @@ use tokio::task::JoinSet;
 
 use crate::world::{Ground, World, asking, by, founding, new_run, submit};
 
-const ROUNDS: usize = 10_000;
+/// Enough that either of the two wins in some rounds; a multiple of those that are under way together.
+fn rounds() -> usize {
+    placet_testkit::rounds(500, 10_000)
+}
+
 /// So many rounds are under way together, in each other's way as much as they can be.
 const AT_ONCE: usize = 250;
 
@@ -58,7 +62,7 @@ fn winner<T: Copy>(answers: &[Result<Receipt, SubmitError>; 2], names: [T; 2]) -
 fn tally<T: Ord + Copy + std::fmt::Debug>(what: &str, expected: [T; 2], seen: impl IntoIterator<Item = T>) {
     let mut times: BTreeMap<T, usize> = BTreeMap::new();
     seen.into_iter().for_each(|outcome| *times.entry(outcome).or_default() += 1);
-    assert_eq!(times.values().sum::<usize>(), ROUNDS);
+    assert_eq!(times.values().sum::<usize>(), rounds());
     assert_eq!(times.keys().copied().collect::<Vec<_>>(), expected, "{what}: both happen, and nothing else: {times:?}");
 }
 
@@ -83,11 +87,11 @@ async fn decided_twice(world: World, round: usize) -> (&'static str, RunStatus) 
     (approver, status)
 }
 
-pub(super) async fn c8_two_who_decide_at_once_have_one_winner_in_ten_thousand_rounds<G: Ground>() {
+pub(super) async fn c8_concurrent_decisions_have_one_winner<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
     let mut ends = Vec::new();
-    for first in (0..ROUNDS).step_by(AT_ONCE) {
+    for first in (0..rounds()).step_by(AT_ONCE) {
         let mut rounds = JoinSet::new();
         (first..first + AT_ONCE).for_each(|round| drop(rounds.spawn(decided_twice(world.clone(), round))));
         ends.extend(rounds.join_all().await);
@@ -117,12 +121,12 @@ async fn late(world: World, round: usize, leased: ActionState) -> ActionStatus {
     status
 }
 
-pub(super) async fn b5_a_result_and_the_end_of_its_lease_have_one_winner_in_ten_thousand_rounds<G: Ground>() {
+pub(super) async fn b5_result_and_lapse_of_its_lease_have_one_winner<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
     let lease_ms = i64::try_from(Terms::default().lease_ms).unwrap();
     let mut ends = Vec::new();
-    for first in (0..ROUNDS).step_by(AT_ONCE) {
+    for first in (0..rounds()).step_by(AT_ONCE) {
         let mut begun = JoinSet::new();
         (0..AT_ONCE).for_each(|_| drop(begun.spawn(begin(world.clone()))));
         let under_way = begun.join_all().await;

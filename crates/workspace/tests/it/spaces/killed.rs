@@ -17,8 +17,6 @@ tests![a_process_killed_anywhere_leaves_one_state_or_the_other];
 /// Tells a copy of this binary to be the process that is killed.
 pub(crate) const FLAG: &str = "--back-and-forth";
 
-const ROUNDS: u64 = 40;
-
 /// Never ends by itself. Every third way back is followed by a snapshot, under a number of its own.
 pub(crate) fn go_back_and_forth(root: &Path) -> ExitCode {
     let space = Space::open(root).expect("a space");
@@ -49,7 +47,7 @@ fn a_process_killed_anywhere_leaves_one_state_or_the_other() {
     fill(&world, "two");
     let two = world.space().snapshot(2).expect("a snapshot");
     let mut met = [0; 3];
-    for round in 0..ROUNDS {
+    for round in 0..placet_testkit::rounds(15, 40) as u64 {
         killed_after(&world, Duration::from_micros(500 + round * round * 7919 % 60_000));
         let space = world.space();
         met[match space.recovered() {
