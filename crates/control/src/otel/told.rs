@@ -77,7 +77,7 @@ fn judged(tier: &str) -> Value {
 
 fn approved(order: Value, complete: bool) -> Value {
     let mut approval = json!({
-        "reviewer": PERSON, "lineage": [], "review": Digest::of(b""), "expires_at": 1, "single_operator": false,
+        "reviewer": PERSON, "review": Digest::of(b""), "expires_at": 1, "single_operator": false,
     });
     if !order.is_null() {
         approval["order"] = order;

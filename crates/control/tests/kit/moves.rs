@@ -202,17 +202,6 @@ pub(crate) async fn working(app: &Scenario, wishes: Value) -> api::RunView {
     team.agent.post(&path("attach"), &json!({})).await.is(200).json()
 }
 
-/// Writing takes one person.
-pub(crate) const WRITING_ASKS: &str = r#"
-@id("write.one")
-@risk("0.10")
-@reason("the docs are read by customers")
-@matches("tee docs/a.md")
-@misses("cat README.md")
-forbid (principal, action == Action::"create_file", resource)
-unless { context.approvals >= 1 };
-"#;
-
 /// Asks again and again until the answer has this status.
 pub(crate) async fn until_status(person: &Person, path: &str, status: u16) -> Answer {
     let asked = async {

@@ -158,7 +158,7 @@ pub(crate) fn sealed_as(kind: &str, run: &Run, agent: IdentityId, text: &str) ->
 pub(crate) fn verdict(action: Digest, policy: Digest, tier: &str, risk: f64) -> Verdict {
     serde_json::from_value(json!({
         "action": action, "policy": policy, "tier": tier, "risk": risk,
-        "reasons": [{ "rule": "r", "demands": tier, "weight": risk, "because": "the scenario says so" }],
+        "reasons": [{ "rule": "r", "demands": tier, "weight": risk, "because": { "code": "rule", "text": "the scenario says so" } }],
     }))
     .unwrap()
 }

@@ -7,8 +7,19 @@ use placet_wire::endpoint::StoreEvidence;
 use serde_json::json;
 
 use crate::browser::Browser;
-use crate::moves::{WRITING_ASKS, scan, sweep};
+use crate::moves::{scan, sweep};
 use crate::scenario::{Scenario, rules_with};
+
+/// Writing takes one person.
+const WRITING_ASKS: &str = r#"
+@id("write.one")
+@risk("0.10")
+@reason("the docs are read by customers")
+@matches("tee docs/a.md")
+@misses("cat README.md")
+forbid (principal, action == Action::"create_file", resource)
+unless { context.approvals >= 1 };
+"#;
 
 #[tokio::test]
 async fn b4_an_order_is_given_listed_used_and_taken_back_by_pages() {

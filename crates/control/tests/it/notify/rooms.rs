@@ -5,7 +5,6 @@ use std::time::Duration;
 use placet_control::{Pace, RouteParts, Schedule};
 use placet_domain::notice::NoticeKind;
 use placet_domain::policy::Tier;
-use serde_json::json;
 
 use crate::moves::{deletion, scan, sweep};
 use crate::room::Room;
