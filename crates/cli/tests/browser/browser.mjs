@@ -29,8 +29,7 @@ const telling = [];
 async function tell(answer, plain) {
   const request = answer.request();
   const { port: at, pathname } = new URL(request.url());
-  // What a page shows, as JSON, is no page of its own.
-  if (at !== port || answer.status() >= 400 || pathname.endsWith('.json')) return;
+  if (at !== port || answer.status() >= 400) return;
   // A page that another one looks up to stay up to date is not looked at.
   const isLookedUp = request.resourceType() === 'fetch' && (answer.headers()['content-type'] ?? '').startsWith('text/html');
   if (request.method() === 'GET') return isLookedUp || walked.add(`GET ${pathname}`);

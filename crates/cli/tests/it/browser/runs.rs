@@ -36,11 +36,12 @@ fn standing(world: &World) -> String {
 }
 
 /// Creates a run that waits for budget: the only action of its budget was executed, and it proposes another.
-fn used_up(world: &World) -> String {
+fn used_up(world: &World, busy_seconds: u32) -> String {
     let run = planned(world, "lab", &["--budget-actions", "1", "--warn-at", "100"]);
     world.by("ada", &["run", "approve", &run]).ok();
     world.by("admin", &["run", "start", &run]).ok();
-    world.perform(&run, &["sh", "true"]);
+    let busy = world.cleared(&run, &["sh", &format!("sleep {busy_seconds}")]);
+    world.reaches(&busy, &["EXECUTING"]);
     world.by("tom", &["action", "propose", &run, "ls"]).ok();
     eventually("its budget is used up", Duration::from_secs(60), || {
         world.json("ada", &["run", "show", &run])["run"]["status"] == "PAUSED"
@@ -54,8 +55,9 @@ fn c10_every_decision_about_a_run_is_made_by_hand_with_a_script_and_without() {
     lab(&scene);
     let world = &scene.world;
     let hosted = [(); 2].map(|()| scene.start("report.py", &["one", "two", "three"], &["--every-steps", "1"]));
-    // Created before the wishes, whose action occupies one of the worker's two places.
-    let used = [(); 2].map(|()| used_up(world));
+    // Created before the wishes, whose action occupies one of the worker's two places; the first of these runs frees its place for the
+    // second.
+    let used = [8, 25].map(|seconds| used_up(world, seconds));
     let wishes = wishing(world);
     hosted.iter().for_each(|run| drop(scene.stands_at(run, 1)));
     let of = |index: usize| -> Value {
