@@ -98,7 +98,7 @@ mod tests {
             files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
         };
         assert_eq!(kept("agent/"), ["agent/lib/tools.py", "agent/main.py"], "an input keeps the name of its folder");
-        assert_eq!(kept("agent/."), ["agent/lib/tools.py", "agent/main.py"]);
+        assert_eq!(kept("agent/."), ["lib/tools.py", "main.py"], "its content alone");
         assert_eq!(kept("agent/.."), ["agent/lib/tools.py", "agent/main.py", "notes.md"]);
         assert_eq!(kept("notes.md"), ["notes.md"]);
     }

@@ -265,7 +265,7 @@ mod tests {
             "proposer": format!("idn_{id}"), "deadline": "2026-01-31T09:30:00.000Z", "attempt": 0,
             "verdict": {
                 "tier": "B", "risk": 0.3, "policy": digest,
-                "reasons": [{ "rule": "code.review", "demands": "B", "weight": 0.3, "because": "runs code" }],
+                "reasons": [{ "rule": "code.review", "demands": "B", "weight": 0.3, "because": "runs code", "reason": { "code": "rule", "text": "runs code" } }],
             },
             "spec": {
                 "v": 1, "run": format!("run_{id}"), "agent": format!("idn_{id}"), "scope": digest, "tool": "sh",

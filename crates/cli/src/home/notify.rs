@@ -254,7 +254,7 @@ mod tests {
         let mail = |from: &str, to: &str| MAIL.replace(from, to);
         let hook = |from: &str, to: &str| HOOK.replace(from, to);
         for (more, said) in [
-            (team("\"action\"", "\"actions\""), "some of: action, assigned, interrupted"),
+            (team("\"action\"", "\"actions\""), "the kinds are: action, assigned, interrupted"),
             (team("\"action\", \"plan\"", ""), "`what`"),
             (team("\"fr\"", "\"de\""), "`en` or `fr`"),
             (team("\"team\"", "\"Team\""), "lowercase"),

@@ -67,7 +67,8 @@ pub(super) fn protected(
     // What has no entry, such as a path longer than the kernel takes, cannot be covered.
     let is_open = |path: &&PathBuf| path.as_os_str().is_empty() || Entry::at(&workspace.join(path)).is_none();
     if let Some(path) = found.unreadable.iter().find(is_open) {
-        return Err(refuse(workspace, format!("`{}` in it could not be looked into", path.display())));
+        let place = if path.as_os_str().is_empty() { "it".to_owned() } else { format!("`{}` in it", path.display()) };
+        return Err(refuse(workspace, format!("{place} could not be searched for repositories")));
     }
     let read_only = found.repositories.into_iter().chain(found.unreadable);
     let hidden = found.sockets.into_iter().chain(found.homes);

@@ -244,7 +244,7 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
         of_process(scene, "mem")
     }),
     // What is in view, read-only.
-    attempt("overwrite_a_program", "open one for writing", Barrier::Permissions, "EACCES", |_| {
+    attempt("overwrite_a_program", "open one for writing", Barrier::Permissions, "EACCES or EROFS", |_| {
         open_to_write("/usr/bin/env")
     }),
     attempt("add_a_program", "create one", Barrier::ReadOnly, "EROFS", |_| create("/usr/bin/canary")),

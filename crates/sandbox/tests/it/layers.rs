@@ -162,6 +162,8 @@ fn a_layer_that_was_exchanged_is_refused() {
 fn the_places_where_layers_were_put_together_are_gone() {
     let layered = Layered::new();
     let other = Layered::new();
-    let request = sh("ls -a / | grep '^\\.[a-z]' ; grep -c overlay /proc/self/mountinfo").workspace(layered.layers());
+    // Read-only directories of the host are overlays as well where Landlock does not refuse connections to sockets.
+    let script = "ls -a / | grep '^\\.[a-z]' ; grep -E ' (/work|/srv/layer) ' /proc/self/mountinfo | grep -c overlay";
+    let request = sh(script).workspace(layered.layers());
     assert_eq!(run(request.layer(other.layers(), "/srv/layer")).succeeded(), "2\n");
 }

@@ -278,13 +278,13 @@ fn a7_removing_or_replacing_files_on_the_host_opens_nothing() {
         .path("gone", Access::ReadOnly)
         .path("secret", Access::Hidden)
         .path("absent", Access::ReadOnly);
-    let script = "touch ready; while test ! -e /srv/sign/go; do sleep 0.02; done; cat secret absent; \
+    let script = "touch ready; until test -s /srv/go; do sleep 0.02; done; cat secret absent; \
                   for f in fixed/file fixed/new gone secret absent; do echo x > $f && echo wrote $f; done; \
                   mkdir fixed absent && echo made; rm -rf fixed gone && echo removed; touch end";
-    // What is told to the cage goes through a plain mount: an overlay need not see new names of its lower.
-    let sign = Workspace::new();
+    // The sign is a file of its own: a directory is shown through an overlay, which need not see new names of its lower.
+    let sign = Workspace::new().with("go", "");
     fs::set_permissions(sign.path(), fs::Permissions::from_mode(0o755)).expect("open to others");
-    let request = sh(script).workspace(layered.layers()).rules(rules).read_only(sign.path(), "/srv/sign");
+    let request = sh(script).workspace(layered.layers()).rules(rules).read_only(sign.file("go"), "/srv/go");
     let running = start(request);
     eventually("the command runs", || layered.upper("ready").exists());
     fs::remove_dir_all(layered.lower("fixed")).expect("removed on the host");
@@ -292,7 +292,7 @@ fn a7_removing_or_replacing_files_on_the_host_opens_nothing() {
     fs::write(layered.lower("fresh"), "secret again\n").expect("a new file");
     fs::rename(layered.lower("fresh"), layered.lower("secret")).expect("replaced on the host");
     fs::write(layered.lower("absent"), "made by the host\n").expect("made on the host");
-    fs::write(sign.file("go"), "").expect("a sign");
+    fs::write(sign.file("go"), "now").expect("a sign");
     let (_, output) = running.collect().expect("an outcome");
     assert!(layered.upper("end").exists(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");

@@ -40,7 +40,7 @@ fn action(number: u32, tier: &str, tool: &str) -> Value {
         "deadline": "2026-01-31T10:29:00.000Z", "attempt": 0,
         "verdict": {
             "tier": tier, "risk": 0.3, "policy": digest("policy"),
-            "reasons": [{ "rule": "code.review", "demands": tier, "weight": 0.3, "because": "runs code" }],
+            "reasons": [{ "rule": "code.review", "demands": tier, "weight": 0.3, "because": "runs code", "reason": { "code": "rule", "text": "runs code" } }],
         },
     })
 }
@@ -589,7 +589,7 @@ fn at_checkpoint() -> Subject {
 fn checkpoint_card(snapshots: &[u32]) -> Card {
     let checkpoint: CheckpointView = serde_json::from_value(json!({
         "run": id("run", 8), "number": 3, "kind": "STEP", "reached_at": "2026-01-31T09:30:00.000Z", "step": 1, "of_steps": 2,
-        "percent": 50, "summary": "half done", "actions_done": [], "actions_next": [], "steps_next": ["write"], "worked_ms": 1,
+        "percent": 50, "summary": "half done", "reason": { "code": "said", "text": "half done" }, "actions_done": [], "actions_next": [], "steps_next": ["write"], "worked_ms": 1,
         "spent": {}, "options": ["approve", "modify", "reject", "pause", "cancel", "rollback"], "review": digest("checkpoint"),
     }))
     .unwrap();

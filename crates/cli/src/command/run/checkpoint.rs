@@ -165,7 +165,7 @@ mod tests {
         });
         serde_json::from_value(serde_json::json!({
             "run": id("run"), "number": 3, "kind": "STEP", "reached_at": "2026-01-31T09:30:00.000Z", "step": 1,
-            "of_steps": 3, "percent": 33, "summary": "half \u{1b}[2Jdone", "actions_done": [], "actions_next": [],
+            "of_steps": 3, "percent": 33, "summary": "half \u{1b}[2Jdone", "reason": { "code": "said", "text": "half" }, "actions_done": [], "actions_next": [],
             "steps_next": ["write", "tell"], "worked_ms": 65_000, "snapshot": 4, "saved": saved,
             "spent": { "tokens": 1234, "usd_micros": 2_500_000, "actions": 7, "pages": 2 },
             "outputs": [piece("docs/report.md", 77)], "screenshots": [piece("shots/page.png", 99)], "longer": ["outputs"],
