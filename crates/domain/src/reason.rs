@@ -200,8 +200,13 @@ impl From<HostFault> for StatusReason {
 }
 
 impl HostFault {
-    /// Checks the length of a report. The ledger keeps it for years.
+    /// Checks that a report says what failed, and its length: the ledger keeps it for years.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
+        if let Self::HostFailed { error } | Self::SnapshotFailed { error } = self
+            && error.trim().is_empty()
+        {
+            return Err(Refusal::invalid("say what failed, in `error`"));
+        }
         let (end, text) = match self {
             Self::AgentEnded { end: AgentEnd::Limit { which: error, .. } | AgentEnd::Lost { error }, last_words } => {
                 (error.len(), last_words.len())

@@ -8,7 +8,7 @@
 use crate::action::{ActionEvent, ActionState, ActionStatus};
 use crate::approval::Terms;
 use crate::decide::Loaded;
-use crate::draft::CommandDraft;
+use crate::draft::{ActionOutcome, CommandDraft};
 use crate::id::{ActionId, IdentityId};
 use crate::identity::Identity;
 use crate::organisation::Organisation;
@@ -64,7 +64,14 @@ fn record_action(draft: &mut CommandDraft<'_>, action: &ActionState, events: Vec
     let events: Vec<(ActionId, ActionEvent)> = events.into_iter().map(|event| (action.id, event)).collect();
     // Without events, or without the run of the action, nothing follows.
     match draft.after.find_run(action.run).filter(|_| !events.is_empty()).cloned() {
-        Some(run) => draft.record_action(&run, Some(action), events, true).map(drop),
+        Some(run) => {
+            let outcome = draft.record_action(&run, Some(action), events.clone(), true)?;
+            if outcome == ActionOutcome::Replaced {
+                // Whatever the run does instead, what rested on the revoked identity is void.
+                draft.record_all(events.into_iter().map(|(id, event)| Event::Action(id, event)));
+            }
+            Ok(())
+        }
         None => {
             draft.record_all(events.into_iter().map(|(id, event)| Event::Action(id, event)));
             Ok(())

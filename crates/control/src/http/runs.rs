@@ -144,7 +144,7 @@ commands! {
     resume takes Decision as _ => RunCommand::Resume;
     cancel takes Reason as given => RunCommand::Cancel { reason: given.reason };
     finish takes Summary as given => RunCommand::Finish { summary: given.summary };
-    fail takes FailureRequest as given => RunCommand::Fail { reason: given.into() };
+    fail takes FailureRequest as given => RunCommand::Fail { reason: given.try_into().map_err(No::Refused)? };
     finish_step takes StepReport as given => RunCommand::FinishStep { step: given.step, summary: given.summary };
     reach_checkpoint takes Summary as given => RunCommand::ReachGate { summary: given.summary };
     roll_back takes RollbackRequest as given => RunCommand::RollBack { to: given.to, reason: given.reason };

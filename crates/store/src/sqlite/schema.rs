@@ -9,11 +9,11 @@ use crate::error::StoreError;
 /// The whole schema. There are no migrations: nothing with an older schema was released.
 const TABLES: &str = include_str!("../../schema.sql");
 /// Version of the schema. Count it up with every change of `schema.sql`.
-const SCHEMA: u32 = 20;
+const SCHEMA: u32 = 21;
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a
 /// field more: projections of an older reading are then recomputed, so that every stored state is what the ledger says.
-const READING: u32 = 22;
+const READING: u32 = 23;
 
 /// Makes a database ready for this program.
 pub(crate) fn prepare(conn: &mut Connection) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::planning::Products;
 use placet_domain::reason::{HostFault, RunFailure, StatusReason};
+use placet_domain::refusal::Refusal;
 use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Launch, Mode, RunStatus};
 use placet_domain::scope::ScopeDraft;
 use serde::{Deserialize, Serialize};
@@ -121,9 +122,15 @@ pub struct FailureRequest {
     pub fault: Option<HostFault>,
 }
 
-impl From<FailureRequest> for RunFailure {
-    fn from(request: FailureRequest) -> Self {
-        request.fault.map_or_else(|| Self::Said(request.reason), Self::Host)
+impl TryFrom<FailureRequest> for RunFailure {
+    type Error = Refusal;
+
+    fn try_from(FailureRequest { reason, fault }: FailureRequest) -> Result<Self, Refusal> {
+        match fault {
+            None => Ok(Self::Said(reason)),
+            Some(fault) if reason.is_empty() => Ok(Self::Host(fault)),
+            Some(_) => Err(Refusal::invalid("give `reason` or `fault`, not both")),
+        }
     }
 }
 

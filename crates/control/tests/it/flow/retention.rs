@@ -93,6 +93,16 @@ async fn c14_where_nothing_is_said_nothing_is_removed_however_old_it_is() {
 }
 
 #[tokio::test]
+async fn c14_evidence_lost_without_an_entry_is_called_tampered() {
+    let (app, agent, reviewer, worker) = start_with(keeping(30, None)).await;
+    executed(&app, &agent, &worker, b"taken").await;
+    std::fs::remove_file(file_of(&app, Digest::of(b"taken"))).unwrap();
+    reviewer.get(&at(app.team.project, Digest::of(b"taken"))).await.problem(500, "tampered");
+    let check = app.store().check_evidence().await.unwrap();
+    assert_eq!(check.faults.len(), 1);
+}
+
+#[tokio::test]
 async fn c14_what_somebody_uploads_again_is_kept_as_long_as_if_it_were_new() {
     let (app, _, _, worker) = start_with(keeping(1, None)).await;
     let path = at(app.team.project, Digest::of(b"again"));

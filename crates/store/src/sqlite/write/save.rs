@@ -60,7 +60,7 @@ impl Session<'_> {
                 WorktreeRow::of(state, self.home(Thing::Project(state.project))?, span).save(conn, state.id)?;
             }
             RowChange::Evidence { project, digest, size_bytes, is_removed, seq } => {
-                let project = self.home(Thing::Project(project))?;
+                let Some(project) = self.place(Thing::Project(project))? else { return Ok(()) };
                 EvidenceRow { project, digest, size_bytes, removed: is_removed }.insert(conn, seq)?;
             }
             RowChange::Decision { decision, seq } => {
@@ -134,7 +134,7 @@ impl Session<'_> {
                 OR coalesce((SELECT removed FROM evidence WHERE project = ?1 AND digest = ?2 AND seq < ?6
                     ORDER BY seq DESC LIMIT 1), 1)
             ON CONFLICT (project, digest) DO UPDATE SET at_ms = excluded.at_ms";
-        let project = self.home(Thing::Project(project))?;
+        let Some(project) = self.place(Thing::Project(project))? else { return Ok(()) };
         let values = params![project, digest.as_bytes(), owner.as_bytes(), size_bytes, kept.at.unix_ms(), kept.seq];
         self.conn.prepare_cached(sql)?.execute(values)?;
         Ok(())
@@ -142,8 +142,9 @@ impl Session<'_> {
 
     fn end_upload(&mut self, project: ProjectId, digest: Digest) -> Result<(), StoreError> {
         let sql = "DELETE FROM upload WHERE project = ?1 AND digest = ?2";
-        let values = params![self.home(Thing::Project(project))?, digest.as_bytes()];
-        self.conn.prepare_cached(sql)?.execute(values)?;
+        // Nothing was uploaded to a project that is not there.
+        let Some(project) = self.place(Thing::Project(project))? else { return Ok(()) };
+        self.conn.prepare_cached(sql)?.execute(params![project, digest.as_bytes()])?;
         Ok(())
     }
 

@@ -2,12 +2,13 @@
 
 use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::approval::Terms;
-use placet_domain::command::IdempotencyKey;
+use placet_domain::command::{Command, IdempotencyKey};
 use placet_domain::digest::Digest;
-use placet_domain::identity::Actor;
+use placet_domain::identity::{Actor, IdentityCommand};
+use placet_domain::refusal::Refusal;
 use placet_store::{Receipt, SubmitError};
 
-use crate::world::{Ground, World, by, idempotency, keyed, new_action, policy, submit};
+use crate::world::{Ground, World, asking, by, idempotency, keyed, new_action, policy, submit};
 
 pub(super) async fn the_same_key_and_request_have_one_effect_and_one_answer<G: Ground>() {
     let ground = G::fresh();
@@ -52,6 +53,39 @@ pub(super) async fn many_at_once_with_one_key_have_one_effect<G: Ground>() {
     assert_eq!(receipts.iter().filter(|receipt| !receipt.replayed).count(), 1);
     assert!(receipts.iter().all(|receipt| receipt.seqs == (before..before + 2)));
     assert_eq!(world.store.size(), before + 2);
+}
+
+/// Different requests race under one key: one of them has its effect, the others are refused.
+pub(super) async fn different_requests_at_once_with_one_key_have_one_effect<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let before = world.store.size();
+    let racers = (0..32).map(|number| {
+        let request = keyed(world.proposal(new_action(), "B", 0.3), "k1", &format!("request {number}"));
+        let store = world.store.clone();
+        tokio::spawn(async move { submit(&store, request).await })
+    });
+    let mut taken = 0;
+    for racer in racers.collect::<Vec<_>>() {
+        match racer.await.unwrap() {
+            Ok(receipt) => taken += usize::from(!receipt.replayed),
+            Err(refused) => assert!(matches!(refused, SubmitError::KeyReused), "{refused:?}"),
+        }
+    }
+    assert_eq!((taken, world.store.size()), (1, before + 2));
+}
+
+/// The answer to a key is for the identity as it is now: a revoked one gets none.
+pub(super) async fn b1_revoked_identity_gets_no_replay<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let (proposed, reviewer) = (world.propose("C").await, &world.reviewers[0]);
+    let approval = keyed(world.approval(&proposed, reviewer), "k1", "approve");
+    submit(&world.store, approval.clone()).await.unwrap();
+    let revoke = Command::Identity { id: reviewer.id, command: IdentityCommand::Revoke };
+    submit(&world.store, asking(Actor::Runtime, revoke)).await.unwrap();
+    let again = submit(&world.store, approval).await;
+    assert!(matches!(again, Err(SubmitError::Refused(Refusal::Revoked))), "{again:?}");
 }
 
 pub(super) async fn a_key_used_for_another_request_is_refused<G: Ground>() {

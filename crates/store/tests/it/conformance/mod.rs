@@ -68,6 +68,8 @@ scenarios! {
         the_same_key_and_request_have_one_effect_and_one_answer,
         a_replayed_answer_is_the_first_one_whatever_happened_since,
         many_at_once_with_one_key_have_one_effect,
+        different_requests_at_once_with_one_key_have_one_effect,
+        b1_revoked_identity_gets_no_replay,
         a_key_used_for_another_request_is_refused,
         keys_of_two_actors_do_not_meet,
         a_refusal_is_not_remembered,

@@ -15,7 +15,7 @@ async fn other_schema_is_refused_and_left_alone() {
     for found in ["1", "999"] {
         ground.raw().execute("UPDATE meta SET value = ?1 WHERE key = 'schema'", [found]).unwrap();
         let refused = Store::open(ground.config()).await.unwrap_err();
-        assert!(matches!(refused, StoreError::OtherSchema { needed: 20, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::OtherSchema { needed: 21, .. }), "{refused:?}");
         assert!(refused.to_string().contains("start the version that wrote it"), "{refused}");
     }
     let kept: String =
