@@ -69,7 +69,7 @@ pub enum Others {
     All,
 }
 
-/// What was found.
+/// Rows loaded for one command, as `Reads` names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
     pub project: Option<Project>,

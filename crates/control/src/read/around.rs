@@ -38,7 +38,7 @@ pub struct History {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Past {
     pub id: ActionId,
-    /// What it was.
+    /// Title of the action.
     pub title: String,
     pub status: ActionStatus,
     pub at: Timestamp,

@@ -28,7 +28,7 @@ pub struct WorkerRow {
     pub executes: u64,
     pub hosts: u64,
     pub is_well: bool,
-    /// What it said of itself last.
+    /// The latest declaration of the worker.
     pub declaration: Option<Box<Declaration>>,
     /// Whether its binary is another one than the control plane's.
     pub other_version: bool,
